@@ -1,0 +1,140 @@
+//! The matrix samples are coded against, prepared once and used by every coder.
+
+use std::sync::OnceLock;
+
+use crate::error::{Error, Result};
+use crate::kernels::{Columns, Panels, Store, Tiles, best_level, correlate};
+use crate::matrix::MatrixView;
+use crate::scalar::Scalar;
+
+/// Any matrix to code against (D, ΦD, D_lo or X), with what the coders need of it.
+///
+/// Making one copies the atoms; packed forms and the Gram matrix are made when a coder first asks for them and kept.
+///
+/// # Shapes
+/// `n_features × n_atoms`; columns need not have unit norm, may repeat and may be zero (a zero atom is never used).
+#[derive(Debug)]
+pub struct CodingBasis<T> {
+    atoms: Columns<T>,
+    norms: Vec<f64>,
+    raw: OnceLock<Panels<T>>,
+    unit: OnceLock<Panels<T>>,
+    squares: OnceLock<Panels<T>>,
+    gram: OnceLock<Vec<T>>,
+}
+
+impl<T: Scalar> CodingBasis<T> {
+    /// Copies the columns of `atoms`.
+    ///
+    /// # Errors
+    /// If there is no atom or no feature, or a value is not finite.
+    pub fn new(atoms: MatrixView<'_, T>) -> Result<Self> {
+        if atoms.columns() == 0 {
+            return Err(Error::Empty { what: "dictionary", unit: "atom" });
+        }
+        if atoms.rows() == 0 {
+            return Err(Error::Empty { what: "dictionary", unit: "feature" });
+        }
+        atoms.expect_finite("dictionary")?;
+        let atoms = Columns::copy_of(atoms);
+        let norms = (0..atoms.count()).map(|j| norm(atoms.column(j))).collect();
+        Ok(Self { atoms, norms, raw: OnceLock::new(), unit: OnceLock::new(), squares: OnceLock::new(), gram: OnceLock::new() })
+    }
+
+    /// M, the number of features.
+    pub fn n_features(&self) -> usize {
+        self.atoms.rows()
+    }
+
+    /// K, the number of atoms.
+    pub fn n_atoms(&self) -> usize {
+        self.atoms.count()
+    }
+
+    /// The atoms as they were given.
+    pub fn atoms(&self) -> MatrixView<'_, T> {
+        self.atoms.view()
+    }
+
+    /// ‖d_j‖ for each atom.
+    pub fn norms(&self) -> &[f64] {
+        &self.norms
+    }
+
+    pub(crate) fn columns(&self) -> &Columns<T> {
+        &self.atoms
+    }
+
+    /// The atoms as they are, packed.
+    pub(crate) fn raw(&self) -> &Panels<T> {
+        self.raw.get_or_init(|| self.pack(|_| T::ONE))
+    }
+
+    /// The atoms with unit norm (zero atoms stay zero), packed.
+    pub(crate) fn unit(&self) -> &Panels<T> {
+        self.unit.get_or_init(|| self.pack(|j| T::from_f64(inverse(self.norms[j]))))
+    }
+
+    /// The squares of the entries of the unit atoms, packed: times a mask they give the energy an atom keeps.
+    pub(crate) fn unit_squares(&self) -> &Panels<T> {
+        self.squares.get_or_init(|| {
+            let mut squares = self.atoms.clone();
+            for j in 0..self.n_atoms() {
+                let factor = inverse(self.norms[j]);
+                for value in squares.padded_mut(j) {
+                    *value = T::from_f64((value.to_f64() * factor).powi(2));
+                }
+            }
+            Panels::pack(best_level(), (self.n_features(), self.n_atoms()), |j| squares.column(j), |_| T::ONE)
+        })
+    }
+
+    /// The atoms with a factor each, packed.
+    pub(crate) fn pack(&self, scale: impl Fn(usize) -> T) -> Panels<T> {
+        let size = (self.n_features(), self.n_atoms());
+        Panels::pack(best_level(), size, |j| self.atoms.column(j), scale)
+    }
+
+    /// Column k of the Gram matrix of the unit atoms, as long as the correlations of [`Store`].
+    pub(crate) fn unit_gram(&self) -> &[T] {
+        self.gram.get_or_init(|| {
+            let panels = self.unit();
+            let mut tiles = Tiles::new(self.n_features(), GRAM_BLOCK);
+            let mut store = Store::new(panels, GRAM_BLOCK);
+            let mut gram = Vec::with_capacity(self.n_atoms() * panels.count() * panels.width());
+            let mut unit_atom = vec![T::ZERO; self.n_features()];
+            for first in (0..self.n_atoms()).step_by(GRAM_BLOCK) {
+                let last = (first + GRAM_BLOCK).min(self.n_atoms());
+                tiles.clear();
+                for j in first..last {
+                    let factor = T::from_f64(inverse(self.norms[j]));
+                    for (out, &value) in unit_atom.iter_mut().zip(self.atoms.column(j)) {
+                        *out = value * factor;
+                    }
+                    tiles.push(&unit_atom);
+                }
+                correlate(panels, &tiles, &mut store);
+                (0..last - first).for_each(|slot| gram.extend_from_slice(store.of(slot)));
+            }
+            gram
+        })
+    }
+}
+
+/// Columns of the Gram matrix computed in one pass.
+const GRAM_BLOCK: usize = 96;
+
+/// 1/x, and 0 for 0.
+pub(crate) fn inverse(x: f64) -> f64 {
+    if x > 0.0 { 1.0 / x } else { 0.0 }
+}
+
+/// The norm of a column, summed in double precision and safe from overflow and underflow of the squares.
+pub(crate) fn norm<T: Scalar>(column: &[T]) -> f64 {
+    let largest = column.iter().fold(0.0_f64, |largest, &x| largest.max(x.to_f64().abs()));
+    if largest <= 0.0 {
+        return 0.0;
+    }
+    let sum: f64 = column.iter().map(|&x| (x.to_f64() / largest).powi(2)).sum();
+    largest * sum.sqrt()
+}

@@ -1,0 +1,209 @@
+//! The best single atom for each sample: one fused pass over the dictionary, nothing of size K × T stored.
+//!
+//! For one coefficient the error ‖x − a·d_j‖² is least at a = d_jᵀx / ‖d_j‖², where it is ‖x‖² − (d_jᵀx / ‖d_j‖)²; so the
+//! best atom has the largest correlation *after division by its norm*, which matters because the columns of ΦD do not
+//! have unit norm.
+
+use std::ops::Range;
+
+use crate::blocks::Run;
+use crate::error::{Error, Result};
+use crate::kernels::{Columns, Largest, Maxima, Panels, Store, Tiles, correlate};
+use crate::scalar::Scalar;
+
+use super::basis::inverse;
+use super::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCoder, SparseCodes, join};
+
+/// Samples coded at a time: enough to amortise a walk through the dictionary, few enough to stay in cache.
+const BLOCK: usize = 192;
+
+/// 1-sparse coding, min over j and a of ‖x − a·d_j‖², or the `atoms` best single choices.
+///
+/// With `atoms = s > 1` the code holds the s atoms of least error *each on its own*, every coefficient being the best
+/// one for its atom alone: a nearest-neighbour list, not a joint approximation (use [`Pursuit`](super::Pursuit) for
+/// that).
+///
+/// # Cost
+/// M·K multiply-adds a sample at the speed of a matrix product.
+///
+/// # Example
+/// ```
+/// use sparsemble::coding::{CodingBasis, OneSparse, Samples, SparseCoder};
+/// use sparsemble::{Matrix, Run};
+///
+/// let atoms = Matrix::from_columns(vec![10.0_f32, 10.0, 0.0, 0.1], 2, 2)?;
+/// let sample = Matrix::from_columns(vec![0.0, 2.0], 2, 1)?;
+/// let basis = CodingBasis::new(atoms.view())?;
+/// let coding = OneSparse::default().encode(&basis, &Samples::new(sample.view()), Run::default())?;
+/// assert_eq!(coding.codes.atoms(), [1]); // the small atom points the right way
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
+/// Paper: §V-A1, §V-B, §VI (1-sparse representations).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OneSparse {
+    /// How many atoms to return for each sample.
+    pub atoms: usize,
+    /// Allow only positive coefficients.
+    pub nonnegative: bool,
+}
+
+impl Default for OneSparse {
+    fn default() -> Self {
+        Self { atoms: 1, nonnegative: false }
+    }
+}
+
+impl<T: Scalar> SparseCoder<T> for OneSparse {
+    fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
+        samples.check(basis)?;
+        if self.atoms == 0 || self.atoms > basis.n_atoms() {
+            return Err(Error::parameter("atoms", self.atoms, "must be between 1 and the number of atoms"));
+        }
+        let fused = self.atoms == 1 && !samples.is_masked();
+        let blocks = run.map_blocks(
+            samples.count(),
+            BLOCK,
+            || Scratch::new(basis, self.largest(), fused),
+            |scratch, range| {
+                samples.load(range.clone(), &mut scratch.x)?;
+                Ok(scratch.encode_block(self, basis, samples, range))
+            },
+        )?;
+        Ok(join(basis.n_atoms(), blocks))
+    }
+}
+
+impl OneSparse {
+    fn largest(self) -> Largest {
+        if self.nonnegative { Largest::Value } else { Largest::Magnitude }
+    }
+}
+
+/// One thread's working space.
+struct Scratch<T> {
+    x: Columns<T>,
+    tiles: Tiles<T>,
+    scores: Scores<T>,
+}
+
+/// Where the correlations of a pass go: only the running maxima where these suffice, else all of them.
+enum Scores<T> {
+    Fused(Maxima<T>),
+    Stored { correlations: Store<T>, masked_energies: Option<Store<T>> },
+}
+
+impl<T: Scalar> Scratch<T> {
+    fn new(basis: &CodingBasis<T>, largest: Largest, fused: bool) -> Self {
+        let panels = basis.unit();
+        Self {
+            x: Columns::zeros(basis.n_features(), BLOCK),
+            tiles: Tiles::new(basis.n_features(), BLOCK),
+            scores: if fused {
+                Scores::Fused(Maxima::new(panels, BLOCK, 1, largest))
+            } else {
+                Scores::Stored { correlations: Store::new(panels, BLOCK), masked_energies: None }
+            },
+        }
+    }
+
+    fn encode_block(
+        &mut self,
+        coder: &OneSparse,
+        basis: &CodingBasis<T>,
+        samples: &Samples<'_, T>,
+        range: Range<usize>,
+    ) -> Coding<T> {
+        let mut block = Coding { codes: SparseCodes::new(basis.n_atoms()), report: CodingReport::empty() };
+        let mut entries = Vec::with_capacity(coder.atoms);
+        self.tiles.clear();
+        (0..range.len()).for_each(|slot| self.tiles.push(self.x.column(slot)));
+        match &mut self.scores {
+            Scores::Fused(maxima) => {
+                maxima.clear();
+                range.clone().enumerate().for_each(|(slot, i)| maxima.exclude(slot, samples.excluded_atom(i)));
+                correlate(basis.unit(), &self.tiles, maxima);
+                for slot in 0..range.len() {
+                    // Ties go to the first atom, as a plain search would have it.
+                    let best = maxima.of(slot).reduce(|a, b| if b.1 > a.1 || (b.1 >= a.1 && b.0 < a.0) { b } else { a });
+                    entries.extend(best.map(|(j, _)| (j as u32, best_coefficient(basis, j, self.x.column(slot)))));
+                    finish(&mut block, &mut entries);
+                }
+            }
+            Scores::Stored { correlations, masked_energies } => {
+                correlate(basis.unit(), &self.tiles, correlations);
+                let energies = mask_energies(basis, samples, range.clone(), &mut self.tiles, masked_energies);
+                for (slot, i) in range.enumerate() {
+                    let energies = energies.map(|store| store.of(slot));
+                    coder.choose(correlations.of(slot), energies, samples.excluded_atom(i), &mut entries);
+                    // The correlations are those of unit atoms.
+                    for (j, a) in &mut entries {
+                        *a = T::from_f64(a.to_f64() * inverse(basis.norms()[*j as usize]));
+                    }
+                    finish(&mut block, &mut entries);
+                }
+            }
+        }
+        block
+    }
+}
+
+impl OneSparse {
+    /// The best atoms by error, given the correlations with unit atoms and, under a mask, the energy each atom keeps.
+    fn choose<T: Scalar>(
+        &self,
+        correlations: &[T],
+        energies: Option<&[T]>,
+        excluded: Option<usize>,
+        entries: &mut Vec<(u32, T)>,
+    ) {
+        let coefficient = |j: usize| {
+            let energy = energies.map_or(1.0, |e| e[j].to_f64());
+            (correlations[j].to_f64() * inverse(energy), energy.sqrt())
+        };
+        let mut scored: Vec<(f64, u32, f64)> = (0..correlations.len())
+            .filter(|j| Some(*j) != excluded)
+            .map(|j| (coefficient(j), j as u32))
+            .filter(|((a, _), _)| a.abs() > 0.0 && (*a > 0.0 || !self.nonnegative))
+            .map(|((a, root), j)| (-(a * root).abs(), j, a))
+            .collect();
+        if scored.len() > self.atoms {
+            scored.select_nth_unstable_by(self.atoms - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            scored.truncate(self.atoms);
+        }
+        entries.extend(scored.into_iter().map(|(_, j, a)| (j, T::from_f64(a))));
+    }
+}
+
+/// The energy of each unit atom on the observed entries of each sample: a pass of the squared atoms over the masks.
+pub(super) fn mask_energies<'a, T: Scalar>(
+    basis: &CodingBasis<T>,
+    samples: &Samples<'_, T>,
+    range: Range<usize>,
+    tiles: &mut Tiles<T>,
+    space: &'a mut Option<Store<T>>,
+) -> Option<&'a Store<T>> {
+    if !samples.is_masked() {
+        return None;
+    }
+    let panels: &Panels<T> = basis.unit_squares();
+    let store = space.get_or_insert_with(|| Store::new(panels, BLOCK));
+    let mut mask = vec![T::ZERO; basis.n_features()];
+    tiles.clear();
+    for sample in range {
+        samples.load_mask(sample, &mut mask);
+        tiles.push(&mask);
+    }
+    correlate(panels, tiles, store);
+    Some(store)
+}
+
+fn best_coefficient<T: Scalar>(basis: &CodingBasis<T>, atom: usize, x: &[T]) -> T {
+    let correlation: f64 = basis.columns().column(atom).iter().zip(x).map(|(d, x)| d.to_f64() * x.to_f64()).sum();
+    T::from_f64(correlation * inverse(basis.norms()[atom]).powi(2))
+}
+
+fn finish<T: Scalar>(block: &mut Coding<T>, entries: &mut Vec<(u32, T)>) {
+    block.report.push(SampleStatus::Converged, entries.len(), None);
+    block.codes.push(entries);
+}

@@ -1,0 +1,105 @@
+//! What is to be coded: the samples, and what is special about single ones.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result, expect_size};
+use crate::kernels::Columns;
+use crate::matrix::{MatrixView, first_not_finite};
+use crate::scalar::Scalar;
+
+use super::CodingBasis;
+
+/// Samples in columns, with an optional mask of observed entries and an optional excluded atom each.
+///
+/// ```
+/// use sparsemble::coding::Samples;
+/// use sparsemble::Matrix;
+///
+/// let x = Matrix::from_columns(vec![1.0_f32, f32::NAN, 3.0, 4.0], 2, 2)?;
+/// let observed = Matrix::from_columns(vec![true, false, true, true], 2, 2)?;
+/// let own_column = [Some(0), Some(1)];
+/// let samples = Samples::new(x.view()).observed(observed.view()).excluding(&own_column);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Samples<'a, T> {
+    values: MatrixView<'a, T>,
+    mask: Option<MatrixView<'a, bool>>,
+    excluded: Option<&'a [Option<usize>]>,
+}
+
+impl<'a, T: Scalar> Samples<'a, T> {
+    /// Every entry observed, every atom allowed.
+    pub fn new(values: MatrixView<'a, T>) -> Self {
+        Self { values, mask: None, excluded: None }
+    }
+
+    /// Only the entries marked `true` count; the others may hold anything, NaN included.
+    #[must_use]
+    pub fn observed(self, mask: MatrixView<'a, bool>) -> Self {
+        Self { mask: Some(mask), ..self }
+    }
+
+    /// The i-th sample must not use the i-th of these atoms: the constraint a_ii = 0 of Eq. (17).
+    #[must_use]
+    pub fn excluding(self, atoms: &'a [Option<usize>]) -> Self {
+        Self { excluded: Some(atoms), ..self }
+    }
+
+    /// The number of samples.
+    pub fn count(&self) -> usize {
+        self.values.columns()
+    }
+
+    pub(crate) fn is_masked(&self) -> bool {
+        self.mask.is_some()
+    }
+
+    pub(crate) fn excluded_atom(&self, sample: usize) -> Option<usize> {
+        self.excluded.and_then(|atoms| atoms[sample])
+    }
+
+    /// Checks every size against the basis.
+    pub(crate) fn check(&self, basis: &CodingBasis<T>) -> Result<()> {
+        expect_size("samples: number of features (that of the basis)", basis.n_features(), self.values.rows())?;
+        if let Some(mask) = self.mask {
+            expect_size("mask: number of features (that of the samples)", self.values.rows(), mask.rows())?;
+            expect_size("mask: number of samples", self.count(), mask.columns())?;
+        }
+        if let Some(excluded) = self.excluded {
+            expect_size("excluded atoms: number of samples", self.count(), excluded.len())?;
+            if let Some(atom) = excluded.iter().flatten().find(|atom| **atom >= basis.n_atoms()) {
+                return Err(Error::parameter("excluded atom", atom, "must be below the number of atoms"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies a range of samples into the front of `out`, unobserved entries as zeros.
+    pub(crate) fn load(&self, range: Range<usize>, out: &mut Columns<T>) -> Result<()> {
+        for (slot, sample) in range.enumerate() {
+            let column = out.padded_mut(slot);
+            self.values.copy_column(sample, column);
+            if let Some(mask) = self.mask {
+                for (row, value) in column[..mask.rows()].iter_mut().enumerate() {
+                    if !mask.get(row, sample) {
+                        *value = T::ZERO;
+                    }
+                }
+            }
+            if let Some(row) = first_not_finite(column) {
+                return Err(Error::NotFinite { what: "samples", row, column: sample });
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the mask of one sample into the front of `out` as zeros and ones; `false` if everything is observed.
+    pub(crate) fn load_mask(&self, sample: usize, out: &mut [T]) -> bool {
+        let Some(mask) = self.mask else { return false };
+        for (row, value) in out[..mask.rows()].iter_mut().enumerate() {
+            *value = if mask.get(row, sample) { T::ONE } else { T::ZERO };
+        }
+        true
+    }
+}

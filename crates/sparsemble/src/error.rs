@@ -1,0 +1,68 @@
+//! What can go wrong, by what the caller can do about it.
+
+/// The result of every fallible call of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a call was refused or stopped. Each message names the argument, gives the value and says what to change.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two arguments, or an argument and its buffer, disagree about a size.
+    #[error("{what}: expected {expected}, found {found}")]
+    ShapeMismatch {
+        /// The argument and the dimension.
+        what: &'static str,
+        /// The size the other arguments ask for.
+        expected: usize,
+        /// The size that was given.
+        found: usize,
+    },
+    /// A parameter is outside its range.
+    #[error("{name} = {value}: {reason}")]
+    InvalidParameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// The range, or the fix.
+        reason: &'static str,
+    },
+    /// An input holds NaN or an infinity.
+    #[error("{what} holds a NaN or infinite value at row {row}, column {column}; remove it or mask it")]
+    NotFinite {
+        /// The argument.
+        what: &'static str,
+        /// The feature.
+        row: usize,
+        /// The sample or atom.
+        column: usize,
+    },
+    /// There is nothing to work on.
+    #[error("{what} is empty; give at least one {unit}")]
+    Empty {
+        /// The argument.
+        what: &'static str,
+        /// What one of its parts is called.
+        unit: &'static str,
+    },
+    /// The caller's progress function asked to stop.
+    #[error("interrupted after {done} of {total} samples")]
+    Interrupted {
+        /// How many samples were finished.
+        done: usize,
+        /// How many there were.
+        total: usize,
+    },
+}
+
+impl Error {
+    /// An [`Error::InvalidParameter`] for any value that can be shown.
+    pub(crate) fn parameter(name: &'static str, value: impl ToString, reason: &'static str) -> Self {
+        Self::InvalidParameter { name, value: value.to_string(), reason }
+    }
+}
+
+/// Checks that two sizes agree.
+pub(crate) fn expect_size(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if expected == found { Ok(()) } else { Err(Error::ShapeMismatch { what, expected, found }) }
+}

@@ -1,0 +1,68 @@
+//! Columns padded with zeros to whole vectors, so that kernels over one column have no remainder loop.
+
+use crate::matrix::MatrixView;
+use crate::scalar::Scalar;
+
+/// Every column starts at a multiple of this many values, enough for the widest vector of any instruction set.
+const PADDING: usize = 16;
+
+/// A dense matrix whose columns are padded with zeros.
+#[derive(Debug, Clone)]
+pub(crate) struct Columns<T> {
+    data: Vec<T>,
+    rows: usize,
+    stride: usize,
+    count: usize,
+}
+
+impl<T: Scalar> Columns<T> {
+    pub(crate) fn zeros(rows: usize, count: usize) -> Self {
+        let stride = rows.next_multiple_of(PADDING);
+        Self { data: vec![T::ZERO; stride * count], rows, stride, count }
+    }
+
+    pub(crate) fn copy_of(matrix: MatrixView<'_, T>) -> Self {
+        let mut columns = Self::zeros(matrix.rows(), matrix.columns());
+        for c in 0..matrix.columns() {
+            matrix.copy_column(c, columns.padded_mut(c));
+        }
+        columns
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The length of a padded column.
+    pub(crate) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// One column with its padding.
+    #[inline(always)]
+    pub(crate) fn padded(&self, column: usize) -> &[T] {
+        &self.data[column * self.stride..][..self.stride]
+    }
+
+    /// One column with its padding, which must stay zero.
+    #[inline(always)]
+    pub(crate) fn padded_mut(&mut self, column: usize) -> &mut [T] {
+        &mut self.data[column * self.stride..][..self.stride]
+    }
+
+    /// One column without its padding.
+    pub(crate) fn column(&self, column: usize) -> &[T] {
+        &self.padded(column)[..self.rows]
+    }
+
+    /// The matrix without its padding.
+    pub(crate) fn view(&self) -> MatrixView<'_, T> {
+        let view = MatrixView::from_strided(&self.data, (self.rows, self.count), (1, self.stride));
+        // The strides are ours and fit by construction; an empty matrix has no data to be outside of.
+        view.unwrap_or_else(|_| unreachable!("padded columns fit their own buffer"))
+    }
+}

@@ -1,0 +1,42 @@
+//! The SIMD kernels: everything that is worth writing for the machine.
+//!
+//! One pass decides the speed of this crate: [`correlate`] multiplies a packed dictionary with a block of samples, keeps
+//! each tile of the product in registers and hands it to an *epilogue*, which keeps running maxima or stores it. The
+//! product as a whole is never written unless the epilogue wants it. One-sparse coding, the working sets of the lasso
+//! and the correlations of the greedy coders are that pass with different epilogues.
+//!
+//! The kernels are written once, generic over the scalar and over the instruction set, on top of `fearless_simd`; the
+//! best instruction set of the machine (AVX-512, AVX2, SSE, NEON, wasm, portable) is chosen at run time. There is no
+//! `unsafe` here or anywhere else in the crate. Every function that takes a `simd` token must be `#[inline(always)]`:
+//! inlining is what carries the instruction set from the caller's `dispatch!` to the innermost loop.
+
+mod columns;
+mod correlate;
+mod panels;
+mod vectors;
+
+pub(crate) use columns::Columns;
+pub(crate) use correlate::{Largest, Maxima, Store, correlate};
+pub(crate) use panels::{Panels, Tiles};
+pub(crate) use vectors::{axpy, dot, dots};
+
+/// The best instruction set of this machine.
+pub(crate) fn best_level() -> fearless_simd::Level {
+    fearless_simd::Level::new()
+}
+
+/// Every instruction set this machine can run, for tests.
+#[cfg(test)]
+pub(crate) fn all_levels() -> Vec<fearless_simd::Level> {
+    let best = best_level();
+    #[allow(unused_mut)]
+    let mut levels = vec![best];
+    #[cfg(target_arch = "x86_64")]
+    {
+        use fearless_simd::Level;
+        levels.extend(best.as_avx2().map(Level::Avx2));
+        levels.extend(best.as_sse4_2().map(Level::Sse4_2));
+        levels.extend(best.as_sse2().map(Level::Sse2));
+    }
+    levels
+}

@@ -1,0 +1,223 @@
+//! Our own matrices, so that no linear-algebra crate shows in the interface.
+//!
+//! Samples are columns in column-major memory. A NumPy array of shape `(n_samples, n_features)` in C order is the same
+//! bytes, so the border to Python is a view and never a transpose; a Fortran-order array is a view with other strides.
+
+use crate::error::{Error, Result, expect_size};
+use crate::scalar::Scalar;
+
+/// An owned matrix, column-major without gaps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matrix<T> {
+    data: Vec<T>,
+    rows: usize,
+    columns: usize,
+}
+
+impl<T: Copy> Matrix<T> {
+    /// Takes the columns one after the other.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] if `data` does not hold `rows × columns` values.
+    pub fn from_columns(data: Vec<T>, rows: usize, columns: usize) -> Result<Self> {
+        expect_size("matrix data length", rows * columns, data.len())?;
+        Ok(Self { data, rows, columns })
+    }
+
+    /// Fills the matrix by `value(row, column)`.
+    pub fn from_fn(rows: usize, columns: usize, mut value: impl FnMut(usize, usize) -> T) -> Self {
+        let data = (0..columns).flat_map(|c| (0..rows).map(move |r| (r, c))).map(|(r, c)| value(r, c)).collect();
+        Self { data, rows, columns }
+    }
+
+    /// The number of rows (features).
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns (samples or atoms).
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The values, column after column.
+    pub fn as_slice(&self) -> &[T] {
+        &self.data
+    }
+
+    /// The values, column after column.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.data
+    }
+
+    /// Gives up the values, column after column.
+    pub fn into_vec(self) -> Vec<T> {
+        self.data
+    }
+
+    /// One column.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn column(&self, column: usize) -> &[T] {
+        &self.data[column * self.rows..][..self.rows]
+    }
+
+    /// One column.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn column_mut(&mut self, column: usize) -> &mut [T] {
+        &mut self.data[column * self.rows..][..self.rows]
+    }
+
+    /// The whole matrix as a view.
+    pub fn view(&self) -> MatrixView<'_, T> {
+        MatrixView { data: &self.data, rows: self.rows, columns: self.columns, row_stride: 1, column_stride: self.rows }
+    }
+}
+
+impl<T: Scalar> Matrix<T> {
+    /// A matrix of zeros.
+    pub fn zeros(rows: usize, columns: usize) -> Self {
+        Self { data: vec![T::ZERO; rows * columns], rows, columns }
+    }
+}
+
+/// A borrowed matrix with any non-negative strides.
+#[derive(Debug, Clone, Copy)]
+pub struct MatrixView<'a, T> {
+    data: &'a [T],
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+impl<'a, T: Copy> MatrixView<'a, T> {
+    /// Reads `data` as columns one after the other.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] if `data` does not hold `rows × columns` values.
+    pub fn from_columns(data: &'a [T], rows: usize, columns: usize) -> Result<Self> {
+        expect_size("matrix data length", rows * columns, data.len())?;
+        Ok(Self { data, rows, columns, row_stride: 1, column_stride: rows })
+    }
+
+    /// Reads `data` with the entry (r, c) at `r · row_stride + c · column_stride`.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] if the last entry lies beyond `data`.
+    pub fn from_strided(
+        data: &'a [T],
+        (rows, columns): (usize, usize),
+        (row_stride, column_stride): (usize, usize),
+    ) -> Result<Self> {
+        let empty = rows == 0 || columns == 0;
+        let last = |count: usize, stride: usize| (count - 1).checked_mul(stride);
+        let needed = if empty {
+            Some(0)
+        } else {
+            last(rows, row_stride).zip(last(columns, column_stride)).and_then(|(r, c)| r.checked_add(c)?.checked_add(1))
+        };
+        match needed {
+            Some(needed) if needed <= data.len() => Ok(Self { data, rows, columns, row_stride, column_stride }),
+            _ => Err(Error::ShapeMismatch {
+                what: "matrix data length (strided)",
+                expected: needed.unwrap_or(usize::MAX),
+                found: data.len(),
+            }),
+        }
+    }
+
+    /// The number of rows (features).
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns (samples or atoms).
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// One entry.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub fn get(&self, row: usize, column: usize) -> T {
+        assert!(row < self.rows && column < self.columns, "entry ({row}, {column}) is outside the matrix");
+        self.data[row * self.row_stride + column * self.column_stride]
+    }
+
+    /// Writes one column to the front of `out`; what lies beyond stays as it is.
+    ///
+    /// # Panics
+    /// If there is no such column or `out` is shorter than one.
+    pub fn copy_column(&self, column: usize, out: &mut [T]) {
+        assert!(column < self.columns, "column {column} is outside the matrix");
+        let start = column * self.column_stride;
+        if self.row_stride == 1 {
+            out[..self.rows].copy_from_slice(&self.data[start..start + self.rows]);
+        } else {
+            for (r, value) in out[..self.rows].iter_mut().enumerate() {
+                *value = self.data[start + r * self.row_stride];
+            }
+        }
+    }
+
+    /// A copy without gaps.
+    pub fn to_matrix(&self) -> Matrix<T> {
+        Matrix::from_fn(self.rows, self.columns, |r, c| self.get(r, c))
+    }
+}
+
+impl<T: Scalar> MatrixView<'_, T> {
+    /// Refuses NaN and infinities; `what` names the argument in the message.
+    pub(crate) fn expect_finite(&self, what: &'static str) -> Result<()> {
+        let mut column = vec![T::ZERO; self.rows];
+        for c in 0..self.columns {
+            self.copy_column(c, &mut column);
+            if let Some(row) = first_not_finite(&column) {
+                return Err(Error::NotFinite { what, row, column: c });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The place of the first NaN or infinity.
+pub(crate) fn first_not_finite<T: Scalar>(values: &[T]) -> Option<usize> {
+    // The sum of x·0 is zero exactly when every x is finite; it vectorises, the search only runs on bad input.
+    let probe = values.iter().fold(T::ZERO, |sum, &x| sum + x * T::ZERO);
+    if probe.is_finite() { None } else { values.iter().position(|x| !x.is_finite()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_memory_orders_are_one_view() {
+        let columns = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let rows = [1.0, 3.0, 5.0, 2.0, 4.0, 6.0];
+        let a = MatrixView::from_columns(&columns, 2, 3).unwrap();
+        let b = MatrixView::from_strided(&rows, (2, 3), (3, 1)).unwrap();
+        assert_eq!(a.to_matrix(), b.to_matrix());
+        assert_eq!(a.get(1, 2).to_bits(), 6.0_f64.to_bits());
+    }
+
+    #[test]
+    fn a_view_beyond_its_data_is_refused() {
+        assert!(MatrixView::from_columns(&[0.0; 5], 2, 3).is_err());
+        assert!(MatrixView::from_strided(&[0.0; 5], (2, 3), (1, 2)).is_err());
+        assert!(MatrixView::from_strided(&[0.0; 5], (2, usize::MAX), (1, usize::MAX)).is_err());
+        assert!(MatrixView::<f64>::from_strided(&[], (0, 3), (1, 0)).is_ok());
+    }
+
+    #[test]
+    fn the_place_of_a_bad_value_is_named() {
+        let data = [1.0, 2.0, f64::NAN, 4.0];
+        let view = MatrixView::from_columns(&data, 2, 2).unwrap();
+        assert_eq!(view.expect_finite("samples"), Err(Error::NotFinite { what: "samples", row: 0, column: 1 }));
+    }
+}
