@@ -1,1 +1,29 @@
-//! Python.
+//! The compiled half of the Python package: NumPy arrays in, the library's calls, NumPy arrays out.
+//!
+//! Nothing here computes. Each function borrows its arrays, leaves the interpreter to other threads, calls `sparsemble`
+//! and wraps what comes back; the documented interface is the Python code in `py_src/sparsemble`.
+#![allow(clippy::needless_pass_by_value, reason = "arguments of Python functions arrive as owned values")]
+
+mod array;
+mod coding;
+mod error;
+mod parameters;
+mod run;
+
+/// The compiled half of `sparsemble`; call the functions of the package instead.
+#[pyo3::pymodule(gil_used = false)]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::array::address;
+    #[pymodule_export]
+    use crate::coding::{encode, lambda_max};
+
+    /// Constants of the library.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("TOLERANCE", sparsemble::coding::Lasso::lambda(1.0).tolerance)
+    }
+}

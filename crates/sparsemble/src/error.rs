@@ -53,12 +53,48 @@ pub enum Error {
         /// How many there were.
         total: usize,
     },
+    /// There are fewer samples than were asked for.
+    #[error("{what}: needed {needed}, found {found}; ask for fewer or give more data")]
+    TooFewSamples {
+        /// What was to be drawn.
+        what: &'static str,
+        /// How many were asked for.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A file could not be read or written.
+    #[error("cannot {action} {path}: {reason}")]
+    Io {
+        /// `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: String,
+        /// The kind of failure, for callers that treat a missing file differently.
+        kind: std::io::ErrorKind,
+        /// What the system said.
+        reason: String,
+    },
+    /// A picture file is damaged, of an unknown kind or too large.
+    #[error("{name}: {reason}")]
+    Image {
+        /// The file, or what stands for it.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
 impl Error {
     /// An [`Error::InvalidParameter`] for any value that can be shown.
     pub(crate) fn parameter(name: &'static str, value: impl ToString, reason: &'static str) -> Self {
         Self::InvalidParameter { name, value: value.to_string(), reason }
+    }
+
+    /// An [`Error::Io`] that remembers what the system said.
+    #[cfg(feature = "io")]
+    pub(crate) fn io(action: &'static str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::Io { action, path: path.display().to_string(), kind: error.kind(), reason: error.to_string() }
     }
 }
 

@@ -1,9 +1,14 @@
 //! Sparse coding.
 pub mod coding;
+pub mod degradation;
 mod blocks;
 mod error;
+pub mod image;
 mod kernels;
 mod matrix;
+pub mod metrics;
+pub mod patch;
+mod rng;
 mod scalar;
 
 pub use blocks::{ProgressFn, Run};

@@ -15,7 +15,11 @@ use crate::scalar::Scalar;
 /// `n_features × n_atoms`; columns need not have unit norm, may repeat and may be zero (a zero atom is never used).
 #[derive(Debug)]
 pub struct CodingBasis<T> {
+    /// The atoms, those of extreme norm divided by a power of two.
     atoms: Columns<T>,
+    /// The power of two each atom was divided by, nearly always one.
+    scales: Vec<f64>,
+    /// The norms of the atoms as they are kept.
     norms: Vec<f64>,
     raw: OnceLock<Panels<T>>,
     unit: OnceLock<Panels<T>>,
@@ -36,9 +40,10 @@ impl<T: Scalar> CodingBasis<T> {
             return Err(Error::Empty { what: "dictionary", unit: "feature" });
         }
         atoms.expect_finite("dictionary")?;
-        let atoms = Columns::copy_of(atoms);
+        let mut atoms = Columns::copy_of(atoms);
+        let scales = (0..atoms.count()).map(|j| tame(atoms.padded_mut(j))).collect();
         let norms = (0..atoms.count()).map(|j| norm(atoms.column(j))).collect();
-        Ok(Self { atoms, norms, raw: OnceLock::new(), unit: OnceLock::new(), squares: OnceLock::new(), gram: OnceLock::new() })
+        Ok(Self { atoms, scales, norms, raw: OnceLock::new(), unit: OnceLock::new(), squares: OnceLock::new(), gram: OnceLock::new() })
     }
 
     /// M, the number of features.
@@ -51,21 +56,28 @@ impl<T: Scalar> CodingBasis<T> {
         self.atoms.count()
     }
 
-    /// The atoms as they were given.
-    pub fn atoms(&self) -> MatrixView<'_, T> {
-        self.atoms.view()
-    }
-
-    /// ‖d_j‖ for each atom.
-    pub fn norms(&self) -> &[f64] {
-        &self.norms
-    }
-
+    /// The atoms; those of extreme norm divided by their [`Self::scale`], so that products neither over- nor underflow.
     pub(crate) fn columns(&self) -> &Columns<T> {
         &self.atoms
     }
 
-    /// The atoms as they are, packed.
+    /// The norm of an atom of [`Self::columns`].
+    pub(crate) fn norm(&self, atom: usize) -> f64 {
+        self.norms[atom]
+    }
+
+    /// What an atom of [`Self::columns`] must be multiplied by to be the given one: one, or a power of two.
+    pub(crate) fn scale(&self, atom: usize) -> f64 {
+        self.scales[atom]
+    }
+
+    /// The coefficient for the given atom and sample, from that for the tamed ones.
+    #[inline]
+    pub(crate) fn coefficient(&self, atom: u32, tamed: f64, sample_scale: f64) -> T {
+        T::from_f64(tamed * sample_scale / self.scales[atom as usize])
+    }
+
+    /// The atoms of [`Self::columns`], packed.
     pub(crate) fn raw(&self) -> &Panels<T> {
         self.raw.get_or_init(|| self.pack(|_| T::ONE))
     }
@@ -121,6 +133,23 @@ impl<T: Scalar> CodingBasis<T> {
     }
 }
 
+/// Divides a column by a power of two if its norm is extreme, and returns that power (one for most).
+///
+/// Squares and products of tamed columns stay far inside the range of `f32`, so no finite input can give NaN; dividing
+/// by a power of two changes no digit.
+pub(crate) fn tame<T: Scalar>(column: &mut [T]) -> f64 {
+    const TAME: std::ops::Range<f64> = 1e-6..1e6;
+    let norm = norm(column);
+    if norm <= 0.0 || TAME.contains(&norm) {
+        return 1.0;
+    }
+    let scale = norm.log2().floor().exp2();
+    for value in column {
+        *value = T::from_f64(value.to_f64() / scale);
+    }
+    scale
+}
+
 /// Columns of the Gram matrix computed in one pass.
 const GRAM_BLOCK: usize = 96;
 
@@ -131,10 +160,13 @@ pub(crate) fn inverse(x: f64) -> f64 {
 
 /// The norm of a column, summed in double precision and safe from overflow and underflow of the squares.
 pub(crate) fn norm<T: Scalar>(column: &[T]) -> f64 {
+    let plain: f64 = column.iter().map(|&x| x.to_f64() * x.to_f64()).sum();
+    if (1e-200..1e200).contains(&plain) {
+        return plain.sqrt();
+    }
     let largest = column.iter().fold(0.0_f64, |largest, &x| largest.max(x.to_f64().abs()));
     if largest <= 0.0 {
         return 0.0;
     }
-    let sum: f64 = column.iter().map(|&x| (x.to_f64() / largest).powi(2)).sum();
-    largest * sum.sqrt()
+    largest * column.iter().map(|&x| (x.to_f64() / largest).powi(2)).sum::<f64>().sqrt()
 }

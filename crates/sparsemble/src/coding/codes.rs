@@ -96,14 +96,14 @@ impl<T: Scalar> SparseCodes<T> {
     }
 
     /// Adds a sample; sorts its entries by atom and drops exact zeros.
-    pub(crate) fn push(&mut self, entries: &mut Vec<(u32, T)>) {
+    pub(crate) fn push(&mut self, entries: impl Iterator<Item = (u32, T)>) {
+        let mut entries: Vec<(u32, T)> = entries.filter(|(_, a)| a.abs() > T::ZERO).collect();
         entries.sort_unstable_by_key(|(atom, _)| *atom);
-        for &(atom, coefficient) in entries.iter().filter(|(_, a)| a.abs() > T::ZERO) {
+        for (atom, coefficient) in entries {
             self.atoms.push(atom);
             self.coefficients.push(coefficient);
         }
         self.starts.push(self.atoms.len());
-        entries.clear();
     }
 
     /// Adds the samples of another batch in the same basis.

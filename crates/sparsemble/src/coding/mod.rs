@@ -117,6 +117,8 @@ pub enum SampleStatus {
     Converged,
     /// It ran into the limit of iterations first; the code is the best one found.
     IterationLimit,
+    /// Rounding in this number type allows no smaller gap; the code is the best one found.
+    PrecisionLimit,
     /// The basis cannot reach the error that was asked for; the code is the best one found.
     Unreachable,
 }

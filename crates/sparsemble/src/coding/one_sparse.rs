@@ -6,9 +6,11 @@
 
 use std::ops::Range;
 
+use fearless_simd::dispatch;
+
 use crate::blocks::Run;
 use crate::error::{Error, Result};
-use crate::kernels::{Columns, Largest, Maxima, Panels, Store, Tiles, correlate};
+use crate::kernels::{Columns, Largest, Maxima, Panels, Store, Tiles, best_level, correlate, dot};
 use crate::scalar::Scalar;
 
 use super::basis::inverse;
@@ -66,7 +68,7 @@ impl<T: Scalar> SparseCoder<T> for OneSparse {
             BLOCK,
             || Scratch::new(basis, self.largest(), fused),
             |scratch, range| {
-                samples.load(range.clone(), &mut scratch.x)?;
+                samples.load(range.clone(), &mut scratch.x, &mut scratch.scales)?;
                 Ok(scratch.encode_block(self, basis, samples, range))
             },
         )?;
@@ -83,6 +85,7 @@ impl OneSparse {
 /// One thread's working space.
 struct Scratch<T> {
     x: Columns<T>,
+    scales: Vec<f64>,
     tiles: Tiles<T>,
     scores: Scores<T>,
 }
@@ -98,6 +101,7 @@ impl<T: Scalar> Scratch<T> {
         let panels = basis.unit();
         Self {
             x: Columns::zeros(basis.n_features(), BLOCK),
+            scales: Vec::with_capacity(BLOCK),
             tiles: Tiles::new(basis.n_features(), BLOCK),
             scores: if fused {
                 Scores::Fused(Maxima::new(panels, BLOCK, 1, largest))
@@ -125,9 +129,9 @@ impl<T: Scalar> Scratch<T> {
                 correlate(basis.unit(), &self.tiles, maxima);
                 for slot in 0..range.len() {
                     // Ties go to the first atom, as a plain search would have it.
-                    let best = maxima.of(slot).reduce(|a, b| if b.1 > a.1 || (b.1 >= a.1 && b.0 < a.0) { b } else { a });
-                    entries.extend(best.map(|(j, _)| (j as u32, best_coefficient(basis, j, self.x.column(slot)))));
-                    finish(&mut block, &mut entries);
+                    let best = maxima.above(slot, T::ZERO).reduce(|a, b| if b.1 > a.1 || (b.1 >= a.1 && b.0 < a.0) { b } else { a });
+                    entries.extend(best.map(|(j, _)| (j as u32, coefficient_on_unit_atom(basis, j, self.x.padded(slot)))));
+                    finish(&mut block, basis, self.scales[slot], &mut entries);
                 }
             }
             Scores::Stored { correlations, masked_energies } => {
@@ -136,11 +140,7 @@ impl<T: Scalar> Scratch<T> {
                 for (slot, i) in range.enumerate() {
                     let energies = energies.map(|store| store.of(slot));
                     coder.choose(correlations.of(slot), energies, samples.excluded_atom(i), &mut entries);
-                    // The correlations are those of unit atoms.
-                    for (j, a) in &mut entries {
-                        *a = T::from_f64(a.to_f64() * inverse(basis.norms()[*j as usize]));
-                    }
-                    finish(&mut block, &mut entries);
+                    finish(&mut block, basis, self.scales[slot], &mut entries);
                 }
             }
         }
@@ -155,7 +155,7 @@ impl OneSparse {
         correlations: &[T],
         energies: Option<&[T]>,
         excluded: Option<usize>,
-        entries: &mut Vec<(u32, T)>,
+        entries: &mut Vec<(u32, f64)>,
     ) {
         let coefficient = |j: usize| {
             let energy = energies.map_or(1.0, |e| e[j].to_f64());
@@ -171,7 +171,7 @@ impl OneSparse {
             scored.select_nth_unstable_by(self.atoms - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             scored.truncate(self.atoms);
         }
-        entries.extend(scored.into_iter().map(|(_, j, a)| (j, T::from_f64(a))));
+        entries.extend(scored.into_iter().map(|(_, j, a)| (j, a)));
     }
 }
 
@@ -198,12 +198,14 @@ pub(super) fn mask_energies<'a, T: Scalar>(
     Some(store)
 }
 
-fn best_coefficient<T: Scalar>(basis: &CodingBasis<T>, atom: usize, x: &[T]) -> T {
-    let correlation: f64 = basis.columns().column(atom).iter().zip(x).map(|(d, x)| d.to_f64() * x.to_f64()).sum();
-    T::from_f64(correlation * inverse(basis.norms()[atom]).powi(2))
+fn coefficient_on_unit_atom<T: Scalar>(basis: &CodingBasis<T>, atom: usize, x: &[T]) -> f64 {
+    let atom_values = basis.columns().padded(atom);
+    let correlation = dispatch!(best_level(), simd => dot(simd, atom_values, x));
+    correlation.to_f64() * inverse(basis.norm(atom))
 }
 
-fn finish<T: Scalar>(block: &mut Coding<T>, entries: &mut Vec<(u32, T)>) {
+/// Adds a sample to the block, given its coefficients on unit atoms.
+fn finish<T: Scalar>(block: &mut Coding<T>, basis: &CodingBasis<T>, scale: f64, entries: &mut Vec<(u32, f64)>) {
     block.report.push(SampleStatus::Converged, entries.len(), None);
-    block.codes.push(entries);
+    block.codes.push(entries.drain(..).map(|(j, a)| (j, basis.coefficient(j, a * inverse(basis.norm(j as usize)), scale))));
 }

@@ -8,6 +8,7 @@ use crate::matrix::{MatrixView, first_not_finite};
 use crate::scalar::Scalar;
 
 use super::CodingBasis;
+use super::basis::tame;
 
 /// Samples in columns, with an optional mask of observed entries and an optional excluded atom each.
 ///
@@ -75,8 +76,10 @@ impl<'a, T: Scalar> Samples<'a, T> {
         Ok(())
     }
 
-    /// Copies a range of samples into the front of `out`, unobserved entries as zeros.
-    pub(crate) fn load(&self, range: Range<usize>, out: &mut Columns<T>) -> Result<()> {
+    /// Copies a range of samples into the front of `out`, unobserved entries as zeros, and divides those of extreme
+    /// norm by a power of two, which goes to `scales` (one for most).
+    pub(crate) fn load(&self, range: Range<usize>, out: &mut Columns<T>, scales: &mut Vec<f64>) -> Result<()> {
+        scales.clear();
         for (slot, sample) in range.enumerate() {
             let column = out.padded_mut(slot);
             self.values.copy_column(sample, column);
@@ -90,6 +93,7 @@ impl<'a, T: Scalar> Samples<'a, T> {
             if let Some(row) = first_not_finite(column) {
                 return Err(Error::NotFinite { what: "samples", row, column: sample });
             }
+            scales.push(tame(column));
         }
         Ok(())
     }

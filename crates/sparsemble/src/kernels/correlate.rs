@@ -11,10 +11,10 @@ use crate::scalar::Scalar;
 /// Panels worked through before the next tile of samples is loaded: few enough to stay in the first-level cache.
 const PANELS_AT_ONCE: usize = 4;
 
-/// What happens to the correlations of one panel of atoms with one sample.
+/// What happens to the correlations of one panel of atoms with one tile of samples.
 pub(crate) trait Epilogue<T: Scalar> {
-    /// `correlations` are those of panel number `panel` with the sample in `slot`.
-    fn consume<S: Simd>(&mut self, simd: S, panel: usize, slot: usize, correlations: [T::Native<S>; VECTORS]);
+    /// `product[s]` are the correlations of panel number `panel` with the sample in slot `first_slot + s`.
+    fn consume<S: Simd>(&mut self, simd: S, panel: usize, first_slot: usize, product: [[T::Native<S>; VECTORS]; TILE]);
 }
 
 /// Correlates all atoms with all samples in use (and with what lies in the rest of the last tile).
@@ -32,9 +32,7 @@ fn pass<S: Simd, T: Scalar, E: Epilogue<T>>(simd: S, panels: &Panels<T>, tiles: 
         for (t, tile) in used_tiles.chunks_exact(tile_size).enumerate() {
             for (p, panel) in panels.chunks_exact(panel_size).enumerate() {
                 let product = multiply::<S, T>(simd, panel, tile);
-                for (s, &correlations) in product.iter().enumerate() {
-                    epilogue.consume(simd, group * PANELS_AT_ONCE + p, t * TILE + s, correlations);
-                }
+                epilogue.consume(simd, group * PANELS_AT_ONCE + p, t * TILE, product);
             }
         }
     }
@@ -68,34 +66,41 @@ pub(crate) enum Largest {
 
 /// Keeps the largest correlation of each *class* of atoms with each sample, and which atom it was.
 ///
-/// The classes are the lanes of `groups` interleaved groups of panels: atom j belongs to the class of its lane in group
-/// `panel mod groups`. One group gives what 1-sparse coding needs at the least cost; more groups give the lasso more
-/// candidates from the same pass. Either way the largest of all is the largest of the classes.
+/// The panels are cut into groups of neighbours, and a class is one lane of one group. One group gives what 1-sparse
+/// coding needs at the least cost; more groups give the lasso more candidates from the same pass. Either way the largest
+/// of all is the largest of the classes.
 #[derive(Debug, Clone)]
 pub(crate) struct Maxima<T> {
     largest: Largest,
     groups: usize,
+    panels_per_group: usize,
     width: usize,
     values: Vec<T>,
     /// The panel of the maximum; a float so that it lives in the same registers (exact below 2²⁴ panels).
     places: Vec<T>,
     /// For each slot the panel and lane of an atom to be left out; no panel at all is `usize::MAX`.
     excluded: Vec<(usize, usize)>,
+    excludes_any: bool,
 }
 
 impl<T: Scalar> Maxima<T> {
     /// For up to `capacity` samples, with about `classes` classes each.
     pub(crate) fn new(panels: &Panels<T>, capacity: usize, classes: usize, largest: Largest) -> Self {
-        let groups = (classes / panels.width).clamp(1, panels.count());
+        // Whole runs of panels, so that a tile's maxima stay in the first-level cache from one panel to the next.
+        let wanted = panels.count().div_ceil((classes / panels.width).max(1));
+        let panels_per_group = wanted.next_multiple_of(PANELS_AT_ONCE);
+        let groups = panels.count().div_ceil(panels_per_group);
         let slots = capacity.next_multiple_of(TILE);
         let size = slots * groups * panels.width;
         Self {
             largest,
             groups,
+            panels_per_group,
             width: panels.width,
             values: vec![T::ZERO; size],
             places: vec![T::ZERO; size],
             excluded: vec![(usize::MAX, 0); slots],
+            excludes_any: false,
         }
     }
 
@@ -108,50 +113,75 @@ impl<T: Scalar> Maxima<T> {
     /// Leaves one atom out for the sample in `slot`, or none.
     pub(crate) fn exclude(&mut self, slot: usize, atom: Option<usize>) {
         self.excluded[slot] = atom.map_or((usize::MAX, 0), |j| (j / self.width, j % self.width));
+        self.excludes_any |= atom.is_some();
     }
 
-    /// The atom and the correlation (its magnitude, unless values count) of every class that has a positive one.
-    pub(crate) fn of(&self, slot: usize) -> impl Iterator<Item = (usize, T)> + '_ {
+    /// The atom and the correlation (its magnitude, unless values count) of every class where that exceeds `threshold`,
+    /// which must not be negative.
+    #[inline(always)]
+    pub(crate) fn above(&self, slot: usize, threshold: T) -> impl Iterator<Item = (usize, T)> + '_ {
         let classes = self.groups * self.width;
-        let range = slot * classes..(slot + 1) * classes;
-        let lanes = (0..self.groups).flat_map(|_| 0..self.width);
-        let entries = self.values[range.clone()].iter().zip(&self.places[range]).zip(lanes);
-        entries
-            .filter(|((value, _), _)| **value > T::ZERO)
-            .map(|((&value, &place), lane)| (place.to_f64() as usize * self.width + lane, value))
+        let start = slot * classes;
+        let values = self.values[start..start + classes].iter().enumerate();
+        values.filter(move |(_, value)| **value > threshold).map(move |(class, &value)| {
+            let panel = self.places[start + class].to_f64() as usize;
+            (panel * self.width + class % self.width, value)
+        })
     }
 
     /// The largest correlation of all, zero if none is positive.
+    #[inline(always)]
     pub(crate) fn largest(&self, slot: usize) -> T {
         let classes = self.groups * self.width;
         let values = &self.values[slot * classes..][..classes];
         values.iter().fold(T::ZERO, |largest, &value| if value > largest { value } else { largest })
     }
+
+    #[inline(always)]
+    fn update<S: Simd>(&mut self, simd: S, panel: usize, slot: usize, size: [T::Native<S>; VECTORS]) {
+        let lanes = T::Native::<S>::LEN;
+        let start = (slot * self.groups + panel / self.panels_per_group) * VECTORS * lanes;
+        let values = self.values[start..start + VECTORS * lanes].chunks_exact_mut(lanes);
+        let places = self.places[start..start + VECTORS * lanes].chunks_exact_mut(lanes);
+        let here = T::Native::<S>::splat(simd, T::from_f64(panel as f64));
+        for ((value, place), size) in values.zip(places).zip(size) {
+            let old = T::Native::<S>::from_slice(simd, value);
+            let improves = size.simd_gt(old);
+            improves.select(size, old).store_slice(value);
+            improves.select(here, T::Native::<S>::from_slice(simd, place)).store_slice(place);
+        }
+    }
 }
 
 impl<T: Scalar> Epilogue<T> for Maxima<T> {
     #[inline(always)]
-    fn consume<S: Simd>(&mut self, simd: S, panel: usize, slot: usize, mut correlations: [T::Native<S>; VECTORS]) {
-        let lanes = T::Native::<S>::LEN;
-        let (excluded_panel, excluded_lane) = self.excluded[slot];
-        if panel == excluded_panel {
-            correlations[excluded_lane / lanes][excluded_lane % lanes] = T::ZERO;
+    fn consume<S: Simd>(
+        &mut self,
+        simd: S,
+        panel: usize,
+        first_slot: usize,
+        mut product: [[T::Native<S>; VECTORS]; TILE],
+    ) {
+        if self.excludes_any {
+            let lanes = T::Native::<S>::LEN;
+            for (s, correlations) in product.iter_mut().enumerate() {
+                let (excluded_panel, lane) = self.excluded[first_slot + s];
+                if panel == excluded_panel {
+                    correlations[lane / lanes][lane % lanes] = T::ZERO;
+                }
+            }
         }
-        let start = (slot * self.groups + panel % self.groups) * VECTORS * lanes;
-        let values = &mut self.values[start..start + VECTORS * lanes];
-        let places = &mut self.places[start..start + VECTORS * lanes];
-        let here = T::Native::<S>::splat(simd, T::from_f64(panel as f64));
-        for (v, correlation) in correlations.into_iter().enumerate() {
-            let value = match self.largest {
-                Largest::Magnitude => correlation.abs(),
-                Largest::Value => correlation,
-            };
-            let best = &mut values[v * lanes..(v + 1) * lanes];
-            let place = &mut places[v * lanes..(v + 1) * lanes];
-            let old = T::Native::<S>::from_slice(simd, best);
-            let improves = value.simd_gt(old);
-            improves.select(value, old).store_slice(best);
-            improves.select(here, T::Native::<S>::from_slice(simd, place)).store_slice(place);
+        match self.largest {
+            Largest::Magnitude => {
+                for (s, [low, high]) in product.into_iter().enumerate() {
+                    self.update(simd, panel, first_slot + s, [low.abs(), high.abs()]);
+                }
+            }
+            Largest::Value => {
+                for (s, correlations) in product.into_iter().enumerate() {
+                    self.update(simd, panel, first_slot + s, correlations);
+                }
+            }
         }
     }
 }
@@ -183,13 +213,12 @@ impl<T: Scalar> Store<T> {
 
 impl<T: Scalar> Epilogue<T> for Store<T> {
     #[inline(always)]
-    fn consume<S: Simd>(&mut self, _: S, panel: usize, slot: usize, correlations: [T::Native<S>; VECTORS]) {
+    fn consume<S: Simd>(&mut self, _: S, panel: usize, first_slot: usize, product: [[T::Native<S>; VECTORS]; TILE]) {
         let lanes = T::Native::<S>::LEN;
-        let start = slot * self.stride + panel * VECTORS * lanes;
-        for (correlation, out) in
-            correlations.into_iter().zip(self.data[start..start + VECTORS * lanes].chunks_exact_mut(lanes))
-        {
-            correlation.store_slice(out);
+        for (s, correlations) in product.into_iter().enumerate() {
+            let start = (first_slot + s) * self.stride + panel * VECTORS * lanes;
+            let out = self.data[start..start + VECTORS * lanes].chunks_exact_mut(lanes);
+            out.zip(correlations).for_each(|(out, correlation)| correlation.store_slice(out));
         }
     }
 }

@@ -18,7 +18,7 @@ mod vectors;
 pub(crate) use columns::Columns;
 pub(crate) use correlate::{Largest, Maxima, Store, correlate};
 pub(crate) use panels::{Panels, Tiles};
-pub(crate) use vectors::{axpy, dot, dots};
+pub(crate) use vectors::{axpy, dot, dots, subtract_combination};
 
 /// The best instruction set of this machine.
 pub(crate) fn best_level() -> fearless_simd::Level {

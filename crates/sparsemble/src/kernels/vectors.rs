@@ -41,14 +41,14 @@ pub(crate) fn dots<S: Simd, T: Scalar>(
 fn eight_dots<S: Simd, T: Scalar>(simd: S, columns: [&[T]; SIDE_BY_SIDE], vector: &[T]) -> [T; SIDE_BY_SIDE] {
     let lanes = T::Native::<S>::LEN;
     let mut sums = [T::Native::<S>::splat(simd, T::ZERO); SIDE_BY_SIDE];
-    let columns = columns.map(|column| &column[..vector.len()]);
-    let mut start = 0;
-    while start + lanes <= vector.len() {
-        let x = T::Native::<S>::from_slice(simd, &vector[start..start + lanes]);
-        for (sum, column) in sums.iter_mut().zip(columns) {
-            *sum = T::Native::<S>::from_slice(simd, &column[start..start + lanes]).mul_add(x, *sum);
+    let [a, b, c, d, e, f, g, h] = columns;
+    let pairs = a.chunks_exact(lanes).zip(b.chunks_exact(lanes)).zip(c.chunks_exact(lanes).zip(d.chunks_exact(lanes)));
+    let more = e.chunks_exact(lanes).zip(f.chunks_exact(lanes)).zip(g.chunks_exact(lanes).zip(h.chunks_exact(lanes)));
+    for (x, (((a, b), (c, d)), ((e, f), (g, h)))) in vector.chunks_exact(lanes).zip(pairs.zip(more)) {
+        let x = T::Native::<S>::from_slice(simd, x);
+        for (sum, column) in sums.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+            *sum = T::Native::<S>::from_slice(simd, column).mul_add(x, *sum);
         }
-        start += lanes;
     }
     sum_lanes(simd, sums)
 }
@@ -93,5 +93,33 @@ pub(crate) fn axpy<S: Simd, T: Scalar>(simd: S, factor: T, x: &[T], y: &mut [T])
     for (x, y) in x.chunks_exact(lanes).zip(y.chunks_exact_mut(lanes)) {
         let sum = T::Native::<S>::from_slice(simd, x).mul_add(factor, T::Native::<S>::from_slice(simd, y));
         sum.store_slice(y);
+    }
+}
+
+/// Rows of [`subtract_combination`] kept in registers at a time, in vectors.
+const STRIP: usize = 4;
+
+/// out = x − Σ a·d over the terms (d, a), each strip of rows in registers from the first term to the last.
+#[inline(always)]
+pub(crate) fn subtract_combination<S: Simd, T: Scalar>(
+    simd: S,
+    columns: &Columns<T>,
+    terms: impl Iterator<Item = (u32, T)> + Clone,
+    x: &[T],
+    out: &mut [T],
+) {
+    let lanes = T::Native::<S>::LEN;
+    // Padded columns are whole vectors of any instruction set; a strip may still be short at their end.
+    for (s, (x, out)) in x.chunks(STRIP * lanes).zip(out.chunks_mut(STRIP * lanes)).enumerate() {
+        let mut strip = [T::Native::<S>::splat(simd, T::ZERO); STRIP];
+        strip.iter_mut().zip(x.chunks_exact(lanes)).for_each(|(v, x)| *v = T::Native::<S>::from_slice(simd, x));
+        for (atom, a) in terms.clone() {
+            let factor = T::Native::<S>::splat(simd, -a);
+            let column = &columns.padded(atom as usize)[s * STRIP * lanes..];
+            for (v, d) in strip.iter_mut().zip(column.chunks_exact(lanes)) {
+                *v = T::Native::<S>::from_slice(simd, d).mul_add(factor, *v);
+            }
+        }
+        strip.iter().zip(out.chunks_exact_mut(lanes)).for_each(|(v, out)| v.store_slice(out));
     }
 }

@@ -1,0 +1,113 @@
+//! The outcomes as a table and as JSON.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::trial::{N_ATOMS, Outcome, PHOTO_NAME, SIDE, STRIDE, TRAINING_NAMES, Trial};
+
+pub(super) struct Report<'a> {
+    pub(super) trial: &'a Trial,
+    pub(super) outcomes: &'a [Outcome],
+    pub(super) threads: usize,
+    pub(super) folder: &'a Path,
+}
+
+/// The columns of the table after the coder's name.
+pub(super) const HEADINGS: [&str; 5] = ["atoms/patch", "PSNR (dB)", "worst gap", "seconds", "patches/s"];
+
+impl Report<'_> {
+    /// What was done, in a sentence.
+    pub(super) fn caption(&self) -> String {
+        format!(
+            "{PHOTO_NAME}, {} pixels: {} overlapping {SIDE}×{SIDE} patches coded in {N_ATOMS} patches of {} \
+             (float32, {} thread{})",
+            self.trial.photo.size(),
+            thousands(self.trial.n_patches() as f64),
+            TRAINING_NAMES.join(" and "),
+            self.threads,
+            if self.threads == 1 { "" } else { "s" },
+        )
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("{}\n\n{:24}", self.caption(), "coder");
+        let mut line = |first: &str, cells: &[String]| {
+            let cells: String = cells.iter().map(|cell| format!("{cell:>13}")).collect();
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{first}{cells}");
+        };
+        line("", &HEADINGS.map(String::from));
+        for outcome in self.outcomes {
+            line(&format!("{:24}", outcome.name), &self.cells(outcome));
+        }
+        text
+    }
+
+    /// The figures of one coder, in the order of [`HEADINGS`].
+    pub(super) fn cells(&self, outcome: &Outcome) -> [String; 5] {
+        [
+            format!("{:.2}", outcome.atoms_per_patch),
+            format!("{:.2}", outcome.psnr),
+            outcome.worst_gap.map_or("–".into(), |gap| format!("{gap:.1e}")),
+            format!("{:.3}", outcome.seconds),
+            thousands(self.rate(outcome)),
+        ]
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let results = self.outcomes.iter().map(|outcome| {
+            json!({
+                "coder": outcome.name,
+                "file": outcome.file(),
+                "atoms_per_patch": outcome.atoms_per_patch,
+                "psnr": outcome.psnr,
+                "worst_gap": outcome.worst_gap,
+                "unconverged": outcome.unconverged,
+                "seconds": outcome.seconds,
+                "patches_per_second": self.rate(outcome),
+            })
+        });
+        json!({
+            "program": "sparsemble demo",
+            "version": env!("CARGO_PKG_VERSION"),
+            "image": PHOTO_NAME,
+            "width": self.trial.photo.size().width,
+            "height": self.trial.photo.size().height,
+            "training_images": TRAINING_NAMES,
+            "patch_side": SIDE,
+            "stride": STRIDE,
+            "n_samples": self.trial.n_patches(),
+            "n_atoms": N_ATOMS,
+            "dtype": "float32",
+            "threads": self.threads,
+            "output": self.folder.display().to_string(),
+            "results": results.collect::<Vec<_>>(),
+        })
+    }
+
+    fn rate(&self, outcome: &Outcome) -> f64 {
+        self.trial.n_patches() as f64 / outcome.seconds.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// A whole number with its thousands apart.
+fn thousands(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let separate = |(place, digit): (usize, char)| {
+        let apart = place > 0 && (digits.len() - place).is_multiple_of(3);
+        apart.then_some(',').into_iter().chain([digit])
+    };
+    digits.chars().enumerate().flat_map(separate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thousands;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!([0.0, 999.0, 1000.4, 1_234_567.0].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+}

@@ -1,0 +1,3 @@
+//! One module for each command: load, call, save, report.
+
+pub(crate) mod demo;

@@ -1,0 +1,165 @@
+//! The map from codes to values, known only by what it does.
+
+use fearless_simd::{Level, dispatch};
+
+use crate::coding::CodingBasis;
+use crate::coding::basis::norm;
+use crate::degradation::Degradation;
+use crate::error::{Error, Result};
+use crate::kernels::{axpy, best_level, dots};
+use crate::matrix::first_not_finite;
+use crate::scalar::Scalar;
+
+use super::solver::{Point, Target};
+
+/// Steps of the power iteration for ‖F‖. It need not be accurate: the solver notices a value that is too small.
+const POWER_STEPS: usize = 24;
+
+/// The factor on the estimate of ‖F‖², which falls short of it.
+const SAFETY: f64 = 1.02;
+
+/// F = ΦD, with the tamed atoms of the basis for D.
+pub(super) struct Operator<'a, T> {
+    basis: &'a CodingBasis<T>,
+    phi: &'a dyn Degradation<T>,
+    atoms: Vec<u32>,
+    level: Level,
+    curvature: f64,
+}
+
+impl<'a, T: Scalar> Operator<'a, T> {
+    /// Measures ‖ΦD‖; fails if that is beyond what the steps can work with.
+    pub(super) fn new(basis: &'a CodingBasis<T>, phi: &'a dyn Degradation<T>) -> Result<Self> {
+        let atoms = (0..basis.n_atoms() as u32).collect();
+        let mut operator = Self { basis, phi, atoms, level: best_level(), curvature: 0.0 };
+        let norm = operator.norm();
+        operator.curvature = SAFETY * norm * norm;
+        if norm <= 0.0 || operator.curvature.is_normal() {
+            Ok(operator)
+        } else {
+            Err(Error::parameter(
+                "phi",
+                format!("map of norm {norm:e}"),
+                "too large or too small; scale it towards one",
+            ))
+        }
+    }
+
+    pub(super) fn basis(&self) -> &CodingBasis<T> {
+        self.basis
+    }
+
+    /// The length of what F gives.
+    pub(super) fn n_values(&self) -> usize {
+        self.phi.n_measurements()
+    }
+
+    /// About ‖F‖².
+    pub(super) fn curvature(&self) -> f64 {
+        self.curvature
+    }
+
+    /// Working space for [`Self::evaluate`].
+    pub(super) fn features(&self) -> Vec<T> {
+        vec![T::ZERO; self.basis.columns().stride()]
+    }
+
+    /// The residual and the correlations of a point's code.
+    pub(super) fn evaluate(&self, target: &Target<T>, features: &mut [T], point: &mut Point<T>) {
+        self.apply(&point.code, features, &mut point.residual);
+        for ((r, &x), &observed) in point.residual.iter_mut().zip(&target.values).zip(&target.mask) {
+            *r = (x - *r) * observed;
+        }
+        self.adjoint(&point.residual, features, &mut point.correlations);
+        if let Some(j) = target.excluded {
+            point.correlations[j] = T::ZERO; // its coefficient starts at zero and so never moves
+        }
+    }
+
+    /// `values` = F · `code`.
+    fn apply(&self, code: &[T], features: &mut [T], values: &mut [T]) {
+        let atoms = self.basis.columns();
+        features.fill(T::ZERO);
+        for (j, &a) in code.iter().enumerate().filter(|(_, a)| a.abs() > T::ZERO) {
+            dispatch!(self.level, simd => axpy(simd, a, atoms.padded(j), features));
+        }
+        self.phi.apply(&features[..atoms.rows()], values);
+    }
+
+    /// `correlations` = Fᵀ · `values`.
+    fn adjoint(&self, values: &[T], features: &mut [T], correlations: &mut Vec<T>) {
+        let atoms = self.basis.columns();
+        self.phi.adjoint(values, &mut features[..atoms.rows()]);
+        correlations.clear();
+        dispatch!(self.level, simd => dots(simd, atoms, &self.atoms, features, correlations));
+    }
+
+    /// ‖F‖ or a little less, by power iteration from a fixed arbitrary start; NaN if F makes values that are not finite.
+    fn norm(&self) -> f64 {
+        let mut code: Vec<T> = self.atoms.iter().map(|&j| T::from_f64(arbitrary(j))).collect();
+        let mut values = vec![T::ZERO; self.n_values()];
+        let mut features = self.features();
+        let mut norm = 0.0;
+        for _ in 0..POWER_STEPS {
+            make_unit(&mut code);
+            self.apply(&code, &mut features, &mut values);
+            norm = make_unit(&mut values);
+            self.adjoint(&values, &mut features, &mut code);
+            if first_not_finite(&values).or(first_not_finite(&code)).is_some() {
+                return f64::NAN;
+            }
+        }
+        norm
+    }
+}
+
+/// Divides by the norm unless that is zero; returns it.
+fn make_unit<T: Scalar>(values: &mut [T]) -> f64 {
+    let norm = norm(values);
+    if norm > 0.0 {
+        for value in values {
+            *value = T::from_f64(value.to_f64() / norm);
+        }
+    }
+    norm
+}
+
+/// A value between -1 and 1 that looks random and is the same on every machine.
+fn arbitrary(index: u32) -> f64 {
+    let mixed = (u64::from(index) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::solver::Solver;
+    use super::super::{Fista, Momentum};
+    use super::*;
+    use crate::coding::Samples;
+    use crate::degradation::Identity;
+    use crate::matrix::Matrix;
+
+    #[test]
+    fn the_norm_of_a_diagonal_matrix_is_its_largest_entry() {
+        let diagonal = |r: usize, c: usize| if r == c { r as f64 + 1.0 } else { 0.0 };
+        let basis = CodingBasis::new(Matrix::from_fn(7, 7, diagonal).view()).unwrap();
+        let phi = Identity::new(7);
+        let curvature = Operator::new(&basis, &phi).unwrap().curvature();
+        assert!(curvature > 48.0 && curvature <= 49.0 * SAFETY, "{curvature}");
+    }
+
+    #[test]
+    fn a_curvature_far_too_small_is_noticed_and_corrected() {
+        let atoms = Matrix::from_fn(5, 9, |r, c| ((r * 5 + c * 3) % 7) as f64 - 3.0);
+        let sample = Matrix::from_fn(5, 1, |r, _| r as f64 - 1.5);
+        let (basis, phi) = (CodingBasis::new(atoms.view()).unwrap(), Identity::new(5));
+        let mut operator = Operator::new(&basis, &phi).unwrap();
+        operator.curvature *= 1e-3;
+        for momentum in [Momentum::None, Momentum::Nesterov] {
+            let coder = Fista { momentum, ..Fista::lambda(0.5) };
+            let block = Solver::new(&coder, &operator).encode_block(&Samples::new(sample.view()), 0..1).unwrap();
+            assert!(block.report.converged, "{:?}", block.report);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Greedy coding: one atom after the other, each the best next choice.
+//!
+//! Matching pursuit (MP) takes the atom most correlated with the residual and subtracts its share. Orthogonal matching
+//! pursuit (OMP) chooses alike but fits all chosen atoms anew after every choice, so the residual is orthogonal to all
+//! of them. Order-recursive matching pursuit (ORMP, what SPAMS calls `omp`) chooses the atom after which that fit is
+//! best. All choices divide by the norm of the atom, so the columns need not have unit norm.
+//!
+//! Two routes lead to the same choices. With the Gram matrix at hand ([`gram`]) the correlations are updated by one
+//! fused sweep over the atoms per choice, sample by sample; this is Batch-OMP with an orthonormal basis in place of
+//! repeated solves. Where the Gram matrix would be too large, or a mask makes it differ from sample to sample, the
+//! correlations are computed anew from the residuals of a block ([`direct`]).
+
+mod direct;
+mod gram;
+mod selection;
+
+use crate::blocks::Run;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+
+use super::{Coding, CodingBasis, SampleStatus, Samples, SparseCoder, join};
+
+/// The most memory a Gram matrix may take.
+const LARGEST_GRAM: usize = 256 << 20;
+
+/// A greedy coder, stopped by the number of atoms, by the error, or by whichever comes first.
+///
+/// | field | default | purpose | range |
+/// | --- | --- | --- | --- |
+/// | `kind` | – | MP, OMP or ORMP | |
+/// | `sparsity` | – | the most choices; for OMP and ORMP also limited by min(M, K) | ≥ 1 |
+/// | `error` | – | stop when ‖x − Da‖² is at most this | ≥ 0 |
+///
+/// # Cost
+/// Per sample M·K multiply-adds for the first correlations and about K·s²/2 for s choices; K² numbers of memory for the
+/// Gram matrix, or s passes of M·K where that would exceed 256 MB.
+///
+/// # Errors
+/// See [`SparseCoder::encode`]; also if neither `sparsity` nor `error` is given.
+///
+/// # Example
+/// ```
+/// use sparsemble::coding::{CodingBasis, Pursuit, Samples, SparseCoder};
+/// use sparsemble::{Matrix, Run};
+///
+/// let atoms = Matrix::from_columns(vec![1.0, 0.0, 0.0, 1.0, 0.6, 0.8], 2, 3)?;
+/// let sample = Matrix::from_columns(vec![3.0, 4.0], 2, 1)?;
+/// let basis = CodingBasis::new(atoms.view())?;
+/// let coding = Pursuit::omp(1).encode(&basis, &Samples::new(sample.view()), Run::default())?;
+/// assert_eq!(coding.codes.atoms(), [2]);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
+/// Paper: §I-A (the greedy alternatives to Eq. (1)).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pursuit {
+    /// How the next atom is chosen and fitted.
+    pub kind: PursuitKind,
+    /// The most choices.
+    pub sparsity: Option<usize>,
+    /// The squared error ‖x − Da‖² at which to stop.
+    pub error: Option<f64>,
+}
+
+/// How a [`Pursuit`] chooses and fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PursuitKind {
+    /// Matching pursuit: subtract the best atom's share; an atom may be chosen again.
+    Matching,
+    /// Orthogonal matching pursuit: fit all chosen atoms after each choice.
+    Orthogonal,
+    /// Order-recursive matching pursuit: choose the atom after which that fit is best.
+    OrderRecursive,
+}
+
+impl Pursuit {
+    /// Orthogonal matching pursuit with `sparsity` atoms.
+    pub fn omp(sparsity: usize) -> Self {
+        Self { kind: PursuitKind::Orthogonal, sparsity: Some(sparsity), error: None }
+    }
+
+    fn check(&self) -> Result<()> {
+        match (self.sparsity, self.error) {
+            (None, None) => Err(Error::parameter("sparsity", "none", "give sparsity, error or both")),
+            (Some(0), _) => Err(Error::parameter("sparsity", 0, "must be at least 1")),
+            (_, Some(error)) if !(error >= 0.0 && error.is_finite()) => {
+                Err(Error::parameter("error", error, "must be finite and not negative"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The most choices for one sample.
+    fn most_choices<T: Scalar>(&self, basis: &CodingBasis<T>) -> usize {
+        let independent = basis.n_features().min(basis.n_atoms());
+        match self.kind {
+            // MP only approaches its goal; this many choices without reaching it mean that it never will.
+            PursuitKind::Matching => self.sparsity.unwrap_or(100 * independent),
+            PursuitKind::Orthogonal | PursuitKind::OrderRecursive => self.sparsity.unwrap_or(independent).min(independent),
+        }
+    }
+
+    /// How a sample ended that has no more choices, given its error and that which was asked for (both tamed).
+    fn status(&self, error: f64, target: Option<f64>, choices: usize) -> SampleStatus {
+        match (target, self.sparsity) {
+            (Some(target), _) if error <= target => SampleStatus::Converged,
+            // The error was not reached: by the limit of choices, which is what was asked for, or by the basis.
+            (Some(_), Some(sparsity)) if choices >= sparsity => SampleStatus::Converged,
+            (Some(_), None) if self.kind == PursuitKind::Matching && choices > 0 => SampleStatus::IterationLimit,
+            (Some(_), _) => SampleStatus::Unreachable,
+            (None, _) => SampleStatus::Converged,
+        }
+    }
+}
+
+impl<T: Scalar> SparseCoder<T> for Pursuit {
+    fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
+        self.check()?;
+        samples.check(basis)?;
+        let gram_size = basis.n_atoms().checked_mul(basis.n_atoms()).and_then(|n| n.checked_mul(size_of::<T>()));
+        let small = gram_size.is_some_and(|size| size <= LARGEST_GRAM);
+        let blocks = if small && !samples.is_masked() && samples.count() > 0 {
+            let gram = basis.unit_gram();
+            run.map_blocks(
+                samples.count(),
+                gram::BLOCK,
+                || gram::Block::new(self, basis, gram),
+                |block, range| block.encode(samples, range),
+            )?
+        } else {
+            run.map_blocks(
+                samples.count(),
+                direct::BLOCK,
+                || direct::Block::new(self, basis),
+                |block, range| block.encode(samples, range),
+            )?
+        };
+        Ok(join(basis.n_atoms(), blocks))
+    }
+}

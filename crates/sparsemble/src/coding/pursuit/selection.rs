@@ -1,0 +1,63 @@
+//! The chosen atoms of one sample and the triangular system that fits them.
+//!
+//! With the chosen unit atoms D_S = QR, Q having orthonormal columns, the fit solves R a = Qᵀx. A choice adds one column
+//! to R; Q itself is only needed where the residual is.
+
+/// The columns of R and the entries of Qᵀx, one for each choice.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Selection {
+    pub(super) atoms: Vec<u32>,
+    /// Upper triangle, column after column.
+    triangle: Vec<f64>,
+    projections: Vec<f64>,
+}
+
+impl Selection {
+    pub(super) fn clear(&mut self) {
+        self.atoms.clear();
+        self.triangle.clear();
+        self.projections.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
+    /// Adds an atom with its coordinates in Q, its distance to the span so far, and the sample's coordinate along it.
+    pub(super) fn push(&mut self, atom: u32, coordinates: impl Iterator<Item = f64>, distance: f64, projection: f64) {
+        self.atoms.push(atom);
+        self.triangle.extend(coordinates);
+        self.triangle.push(distance);
+        self.projections.push(projection);
+    }
+
+    fn column(&self, k: usize) -> &[f64] {
+        &self.triangle[k * (k + 1) / 2..][..=k]
+    }
+
+    /// The coefficients of the fit on the unit atoms.
+    pub(super) fn fit(&self) -> Vec<f64> {
+        self.solve_upper(self.projections.clone())
+    }
+
+    /// (D_SᵀD_S)⁻¹ times `correlations`: what is still missing from coefficients with those correlations left over.
+    pub(super) fn correction(&self, mut correlations: Vec<f64>) -> Vec<f64> {
+        // Rᵀy = c, then R z = y.
+        for k in 0..self.len() {
+            let column = self.column(k);
+            let sum: f64 = column[..k].iter().zip(&correlations).map(|(r, y)| r * y).sum();
+            correlations[k] = (correlations[k] - sum) / column[k];
+        }
+        self.solve_upper(correlations)
+    }
+
+    fn solve_upper(&self, mut right: Vec<f64>) -> Vec<f64> {
+        for k in (0..self.len()).rev() {
+            let column = self.column(k);
+            right[k] /= column[k];
+            let value = right[k];
+            right[..k].iter_mut().zip(column).for_each(|(b, r)| *b -= r * value);
+        }
+        right
+    }
+}

@@ -1,0 +1,148 @@
+//! Picture files (feature `io`): the only place where the image stage touches the disk.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ::image::codecs::png::PngEncoder;
+use ::image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
+
+use crate::error::{Error, Result};
+
+use super::plane::{BitDepth, GrayImage, Size};
+
+/// A small file can promise a huge picture; beyond these limits it is refused before memory is spent on it.
+const MAX_SIDE: u32 = 1 << 16;
+const MAX_PIXELS: u64 = 1 << 27;
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Reads a PNG, JPEG, PNM, TIFF or BMP file, told apart by content, as a grey picture.
+///
+/// 8-bit samples keep their value and 16-bit samples are divided by 257 (see [`WHITE`](super::WHITE)). Colour becomes
+/// its BT.601 luma (299 R + 587 G + 114 B) / 1000, not rounded; alpha, colour profiles and orientation tags are ignored.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be read; [`Error::Image`] if it is damaged, of another kind, in floating point or
+/// larger than 2²⁷ pixels.
+pub fn read(path: impl AsRef<Path>) -> Result<GrayImage> {
+    let path = path.as_ref();
+    let name = path.display().to_string();
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| Error::io("read", path, &error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Error::Image { name, reason: format!("the file is larger than {MAX_BYTES} bytes") });
+    }
+    decode_named(&bytes, name)
+}
+
+/// The picture in the bytes of a file; as [`read`].
+///
+/// # Errors
+/// As [`read`].
+pub fn decode(bytes: &[u8]) -> Result<GrayImage> {
+    decode_named(bytes, "the picture".into())
+}
+
+/// The bytes of a grey PNG file; intensities are clipped and rounded as by [`GrayImage::quantised`].
+///
+/// # Errors
+/// [`Error::Image`] if a side is beyond what PNG can hold.
+pub fn encode_png(image: &GrayImage, depth: BitDepth) -> Result<Vec<u8>> {
+    let levels = image.samples().iter().map(|&intensity| depth.level(intensity));
+    let (samples, colour): (Vec<u8>, _) = match depth {
+        BitDepth::Eight => (levels.map(|level| level as u8).collect(), ExtendedColorType::L8),
+        // The encoder takes 16-bit samples in the byte order of the machine.
+        BitDepth::Sixteen => (levels.flat_map(u16::to_ne_bytes).collect(), ExtendedColorType::L16),
+    };
+    let Size { width, height } = image.size();
+    let refused = |reason: String| Error::Image { name: format!("a {} picture", image.size()), reason };
+    let side = |pixels: usize| u32::try_from(pixels).map_err(|error| refused(error.to_string()));
+    let mut bytes = Vec::new();
+    PngEncoder::new(&mut bytes)
+        .write_image(&samples, side(width)?, side(height)?, colour)
+        .map_err(|error| refused(error.to_string()))?;
+    Ok(bytes)
+}
+
+/// Writes a grey PNG file, replacing any file of that name at once: no reader ever sees half a picture.
+///
+/// # Errors
+/// [`Error::Io`] if the folder cannot be written to, [`Error::Image`] as [`encode_png`]. A file of that name is then
+/// left as it was.
+pub fn write_png(path: impl AsRef<Path>, image: &GrayImage, depth: BitDepth) -> Result<()> {
+    let path = path.as_ref();
+    write_atomically(path, &encode_png(image, depth)?).map_err(|error| Error::io("write", path, &error))
+}
+
+fn decode_named(bytes: &[u8], name: String) -> Result<GrayImage> {
+    to_gray(bytes).map_err(|reason| Error::Image { name, reason })
+}
+
+fn to_gray(bytes: &[u8]) -> std::result::Result<GrayImage, String> {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(MAX_BYTES);
+    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    reader.limits(limits);
+    let decoder = reader.into_decoder().map_err(|error| error.to_string())?;
+    let (width, height) = decoder.dimensions();
+    if width > MAX_SIDE || height > MAX_SIDE || u64::from(width) * u64::from(height) > MAX_PIXELS {
+        return Err(format!("{width}×{height} pixels are more than the {MAX_PIXELS} that are allowed"));
+    }
+    let picture = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+    let samples = match picture {
+        DynamicImage::ImageLuma8(p) => gray(p.as_raw(), 1, BitDepth::Eight),
+        DynamicImage::ImageLumaA8(p) => gray(p.as_raw(), 2, BitDepth::Eight),
+        DynamicImage::ImageLuma16(p) => gray(p.as_raw(), 1, BitDepth::Sixteen),
+        DynamicImage::ImageLumaA16(p) => gray(p.as_raw(), 2, BitDepth::Sixteen),
+        DynamicImage::ImageRgb8(p) => luma(p.as_raw(), 3, BitDepth::Eight),
+        DynamicImage::ImageRgba8(p) => luma(p.as_raw(), 4, BitDepth::Eight),
+        DynamicImage::ImageRgb16(p) => luma(p.as_raw(), 3, BitDepth::Sixteen),
+        DynamicImage::ImageRgba16(p) => luma(p.as_raw(), 4, BitDepth::Sixteen),
+        other => return Err(format!("samples of type {:?} have no fixed white; save it in 8 or 16 bits", other.color())),
+    };
+    GrayImage::new(Size { width: width as usize, height: height as usize }, samples).map_err(|error| error.to_string())
+}
+
+/// The first of the channels of each pixel.
+fn gray<S: Copy + Into<f64>>(samples: &[S], channels: usize, depth: BitDepth) -> Vec<f64> {
+    samples.chunks_exact(channels).map(|pixel| pixel[0].into() / depth.steps()).collect()
+}
+
+/// The BT.601 luma of each pixel; the weights are whole numbers so that a grey pixel keeps its value exactly.
+fn luma<S: Copy + Into<f64>>(samples: &[S], channels: usize, depth: BitDepth) -> Vec<f64> {
+    let weigh = |pixel: &[S]| 299.0 * pixel[0].into() + 587.0 * pixel[1].into() + 114.0 * pixel[2].into();
+    samples.chunks_exact(channels).map(|pixel| weigh(pixel) / 1000.0 / depth.steps()).collect()
+}
+
+/// Writes beside the target, then renames: the rename either happens as a whole or not at all.
+fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let temporary = temporary_beside(path);
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    // Some systems refuse to rename an open file.
+    drop(file);
+    let written = written.and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The first failure is the one worth telling.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// A name no other writer uses: hidden, in the same folder, with the process and a running number.
+fn temporary_beside(path: &Path) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}-{}.part", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests;

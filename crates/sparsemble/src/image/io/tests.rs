@@ -1,0 +1,107 @@
+use ::image::{ImageFormat, Luma, LumaA, Rgb, Rgba};
+
+use super::*;
+
+const SIZE: Size = Size { width: 5, height: 3 };
+
+fn picture(scale: f64) -> GrayImage {
+    GrayImage::from_fn(SIZE, |row, column| (row * 40 + column * 10) as f64 / scale).unwrap()
+}
+
+fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    picture.into().write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+fn reason(result: Result<GrayImage>) -> String {
+    match result {
+        Err(Error::Image { reason, .. }) => reason,
+        other => panic!("expected an image error, found {other:?}"),
+    }
+}
+
+#[test]
+fn png_gives_back_what_was_written_in_both_depths() {
+    assert_eq!(decode(&encode_png(&picture(1.0), BitDepth::Eight).unwrap()), Ok(picture(1.0)));
+    let sixteen = picture(257.0);
+    assert_eq!(decode(&encode_png(&sixteen, BitDepth::Sixteen).unwrap()), Ok(sixteen));
+    let out_of_range = GrayImage::new(Size { width: 2, height: 1 }, vec![-7.0, 999.0]).unwrap();
+    let back = decode(&encode_png(&out_of_range, BitDepth::Eight).unwrap()).unwrap();
+    assert_eq!(back.samples(), [0.0, 255.0]);
+}
+
+#[test]
+fn every_format_of_a_grey_picture_is_read() {
+    let gray = ::image::GrayImage::from_fn(5, 3, |x, y| Luma([(y * 40 + x * 10) as u8]));
+    for format in [ImageFormat::Png, ImageFormat::Pnm, ImageFormat::Tiff, ImageFormat::Bmp] {
+        assert_eq!(decode(&encoded(gray.clone(), format)), Ok(picture(1.0)), "{format:?}");
+    }
+    let flat = ::image::GrayImage::from_pixel(16, 16, Luma([77]));
+    let jpeg = decode(&encoded(flat, ImageFormat::Jpeg)).unwrap();
+    assert!(jpeg.samples().iter().all(|value| (value - 77.0).abs() <= 1.0));
+}
+
+#[test]
+fn colour_becomes_bt_601_luma_and_alpha_is_ignored() {
+    let bytes = |pixel: [u8; 4]| encoded(::image::RgbaImage::from_pixel(1, 1, Rgba(pixel)), ImageFormat::Png);
+    let value = |bytes: &[u8]| decode(bytes).unwrap().samples()[0];
+    for (pixel, expected) in
+        [([255, 0, 0, 255], 76.245), ([0, 255, 0, 0], 149.685), ([0, 0, 255, 9], 29.07), ([200, 200, 200, 1], 200.0)]
+    {
+        assert!((value(&bytes(pixel)) - expected).abs() < 1e-12, "{pixel:?}");
+    }
+    let deep: ::image::ImageBuffer<Rgb<u16>, Vec<u16>> = ::image::ImageBuffer::from_pixel(1, 1, Rgb([65_535, 0, 257]));
+    assert!((value(&encoded(deep, ImageFormat::Png)) - (0.299 * 255.0 + 0.114)).abs() < 1e-12);
+    let veiled = ::image::GrayAlphaImage::from_pixel(1, 1, LumaA([42, 3]));
+    assert_eq!(decode(&encoded(veiled, ImageFormat::Png)).unwrap().samples(), [42.0]);
+}
+
+#[test]
+fn a_file_that_promises_too_much_is_refused_before_it_is_decoded() {
+    assert!(reason(decode(b"P5 60000 60000 255\n")).contains("pixels"));
+    assert!(decode(b"P5 4000000000 1 255\n").is_err());
+    let mut png = encode_png(&picture(1.0), BitDepth::Eight).unwrap();
+    png[16..24].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
+    assert!(decode(&png).is_err());
+}
+
+#[test]
+fn damaged_and_unknown_files_are_refused() {
+    assert!(decode(b"").is_err());
+    assert!(decode(b"this is not a picture").is_err());
+    let png = encode_png(&picture(1.0), BitDepth::Eight).unwrap();
+    (0..png.len() - 12).for_each(|length| assert!(decode(&png[..length]).is_err(), "cut at {length}"));
+    let floats = ::image::Rgb32FImage::from_pixel(2, 2, Rgb([0.5, f32::NAN, 1.0]));
+    assert!(reason(decode(&encoded(floats, ImageFormat::Tiff))).contains("8 or 16 bits"));
+}
+
+#[test]
+fn writing_replaces_a_file_and_leaves_nothing_else_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("picture.png");
+    fs::write(&path, "old").unwrap();
+    write_png(&path, &picture(1.0), BitDepth::Eight).unwrap();
+    assert_eq!(read(&path), Ok(picture(1.0)));
+    let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["picture.png"]);
+}
+
+#[test]
+fn a_failed_write_leaves_the_target_and_no_scraps() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("taken");
+    fs::create_dir(&target).unwrap();
+    fs::write(target.join("inside"), "kept").unwrap();
+    let refused = write_png(&target, &picture(1.0), BitDepth::Eight);
+    assert!(matches!(refused, Err(Error::Io { action: "write", .. })), "{refused:?}");
+    assert_eq!(fs::read_to_string(target.join("inside")).unwrap(), "kept");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = read("no/such/picture.png").unwrap_err();
+    assert!(matches!(&error, Error::Io { kind: std::io::ErrorKind::NotFound, .. }));
+    assert!(error.to_string().starts_with("cannot read no/such/picture.png: "), "{error}");
+}

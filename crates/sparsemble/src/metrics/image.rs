@@ -1,0 +1,64 @@
+//! Errors between two pictures.
+
+use crate::error::Result;
+use crate::image::{GrayImage, WHITE};
+
+/// The mean squared difference of two pictures, in squared grey levels.
+///
+/// # Errors
+/// If the sizes differ.
+pub fn mse(reference: &GrayImage, image: &GrayImage) -> Result<f64> {
+    image.expect_size(reference.size())?;
+    let sum: f64 = reference.samples().iter().zip(image.samples()).map(|(a, b)| (a - b).powi(2)).sum();
+    Ok(sum / reference.samples().len() as f64)
+}
+
+/// The peak signal-to-noise ratio 10·log₁₀(255² / MSE) in decibels; infinite for equal pictures.
+///
+/// The peak is [`WHITE`] = 255 and every pixel counts, the border included. The intensities are compared as they are:
+/// published figures are for 8-bit results, so pass [`quantised`](GrayImage::quantised) pictures to compare with those.
+///
+/// ```
+/// use sparsemble::image::{GrayImage, Size};
+/// use sparsemble::metrics::psnr;
+///
+/// let size = Size { width: 8, height: 8 };
+/// let black = GrayImage::from_fn(size, |_, _| 0.0)?;
+/// let nearly = GrayImage::from_fn(size, |_, _| 25.5)?;
+/// assert!((psnr(&black, &nearly)? - 20.0).abs() < 1e-12);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
+/// # Errors
+/// If the sizes differ.
+pub fn psnr(reference: &GrayImage, image: &GrayImage) -> Result<f64> {
+    Ok(10.0 * (WHITE * WHITE / mse(reference, image)?).log10())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Size;
+
+    fn picture(samples: [f64; 4]) -> GrayImage {
+        GrayImage::new(Size { width: 2, height: 2 }, samples.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn the_mean_squared_error_is_that_by_hand() {
+        let error = mse(&picture([0.0, 10.0, 20.0, 30.0]), &picture([1.0, 8.0, 20.0, 33.0])).unwrap();
+        assert!((error - 3.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn white_for_black_is_zero_decibels_and_equal_is_infinite() {
+        assert!(psnr(&picture([0.0; 4]), &picture([255.0; 4])).unwrap().abs() < 1e-12);
+        assert_eq!(psnr(&picture([7.0; 4]), &picture([7.0; 4])), Ok(f64::INFINITY));
+    }
+
+    #[test]
+    fn pictures_of_other_sizes_are_refused() {
+        let row = GrayImage::new(Size { width: 4, height: 1 }, vec![0.0; 4]).unwrap();
+        assert!(psnr(&picture([0.0; 4]), &row).is_err());
+    }
+}

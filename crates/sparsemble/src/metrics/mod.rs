@@ -1,0 +1,5 @@
+//! How good a result is.
+
+mod image;
+
+pub use image::{mse, psnr};

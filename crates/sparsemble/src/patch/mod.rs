@@ -1,0 +1,14 @@
+//! Patches: small square pieces of a picture, as the columns of a matrix.
+//!
+//! A patch of side p is a column of p² features, its rows from top to bottom, each from left to right, as NumPy and
+//! scikit-learn flatten one. (MATLAB goes down the columns: transpose each patch of data that comes from there.)
+
+mod grid;
+mod means;
+mod mosaic;
+mod training;
+
+pub use grid::{PatchGrid, Stride};
+pub use means::{add_means, remove_means};
+pub use mosaic::mosaic;
+pub use training::TrainingPatches;

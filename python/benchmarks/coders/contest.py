@@ -1,0 +1,109 @@
+"""Timing: every contender once, then every contender again, and the best run of each is kept."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from coders.gap import GAP_LIMIT
+
+Coder = Callable[[np.ndarray], Any]
+"""Samples in, codes out."""
+
+PILOT_SAMPLES = 64
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The size of a run."""
+
+    n_samples: int
+    n_self: int
+    repetitions: int
+    rival_seconds: float
+    """A rival codes as many samples as it can in this time, at most all."""
+
+
+FULL = Settings(n_samples=100_000, n_self=9298, repetitions=5, rival_seconds=3.0)
+QUICK = Settings(n_samples=4000, n_self=1500, repetitions=2, rival_seconds=0.04)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Something that can be timed on a number of samples."""
+
+    name: str
+    dtype: str
+    threads: int
+    n_samples: int
+    run: Callable[[], tuple[float, Any]]
+    """Returns seconds and what came out."""
+
+
+@dataclass
+class Result:
+    """The best run of a contender, and what its codes are worth."""
+
+    name: str
+    dtype: str
+    threads: int
+    n_samples: int
+    seconds: float
+    output: Any = None
+    objective: np.ndarray | None = None
+    """One value for each sample."""
+    gap_max: float | None = None
+    nnz: float | None = None
+    """Coefficients per sample."""
+
+    @property
+    def us_per_sample(self) -> float:
+        """Microseconds."""
+        return self.seconds / self.n_samples * 1e6
+
+    @property
+    def counts(self) -> bool:
+        """Whether the codes are good enough for the time to mean something."""
+        return self.gap_max is None or self.gap_max <= GAP_LIMIT
+
+    @property
+    def label(self) -> str:
+        """The name, the dtype, and the threads if more than one."""
+        return f"{self.name} {self.dtype}" + (f" ×{self.threads}" if self.threads > 1 else "")
+
+
+def coder(name: str, dtype: str, threads: int, code: Coder, X: np.ndarray) -> Contender:
+    """A contender that codes all of X."""
+
+    def run() -> tuple[float, Any]:
+        start = perf_counter()
+        codes = code(X)
+        return perf_counter() - start, codes
+
+    return Contender(name, dtype, threads, len(X), run)
+
+
+def affordable(code: Coder, X: np.ndarray, seconds: float) -> np.ndarray:
+    """As many of the first samples as `code` can do in the given time, judged by a few."""
+    pilot = X[:PILOT_SAMPLES]
+    code(pilot[:2])  # what is paid once: imports, threads, detection of the processor
+    start = perf_counter()
+    code(pilot)
+    per_sample = (perf_counter() - start) / len(pilot)
+    return X[: max(len(pilot), int(seconds / per_sample))]
+
+
+def interleave(contenders: Iterable[Contender], repetitions: int) -> list[Result]:
+    """Run all contenders in turn, `repetitions` times, so that a slow spell of the machine meets all of them."""
+    contenders = list(contenders)
+    best: list[Result | None] = [None] * len(contenders)
+    for _ in range(repetitions):
+        for i, contender in enumerate(contenders):
+            seconds, output = contender.run()
+            if best[i] is None or seconds < best[i].seconds:
+                best[i] = Result(
+                    contender.name, contender.dtype, contender.threads, contender.n_samples, seconds, output
+                )
+    return [result for result in best if result is not None]

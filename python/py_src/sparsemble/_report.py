@@ -1,0 +1,79 @@
+"""What a coder has to say about its codes: the report, and the warnings made from it."""
+
+import warnings
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from sparsemble import _native
+from sparsemble._validation import Samples
+
+if TYPE_CHECKING:
+    from sparsemble._native import Parameters
+
+
+class SampleStatus(IntEnum):
+    """How the coding of one sample ended; the values of `CodingReport.status`."""
+
+    CONVERGED = 0
+    """It reached the tolerance, the number of atoms or the error that was asked for."""
+    ITERATION_LIMIT = 1
+    """It ran into `max_iter` first; the code is the best one found."""
+    PRECISION_LIMIT = 2
+    """Rounding in this dtype allows no smaller gap; the code is the best one found."""
+    UNREACHABLE = 3
+    """The dictionary cannot reach the error that was asked for; the code is the best one found."""
+
+
+@dataclass(frozen=True)
+class CodingReport:
+    """How a batch was coded.
+
+    Attributes
+    ----------
+    converged : bool
+        Whether every sample reached what was asked for.
+    iterations : int
+        The most iterations any sample needed: passes over the dictionary, or atoms for the greedy methods.
+    worst_gap : float or None
+        The largest duality gap as a fraction of the sample's energy ‖x‖²; None for methods without one.
+    status : ndarray of uint8 of shape (n_samples,)
+        A `SampleStatus` for each sample; 0 is converged.
+    """
+
+    converged: bool
+    iterations: int
+    worst_gap: float | None
+    status: NDArray[np.uint8]
+
+
+def warn_of_shortfall(report: CodingReport, parameters: "Parameters", dtype: np.dtype[Any]) -> None:
+    """Say once how many samples fell short, by how much, and what would help."""
+    help_for = {
+        SampleStatus.ITERATION_LIMIT: "ran out of iterations (raise max_iter)",
+        SampleStatus.PRECISION_LIMIT: f"reached the precision of {dtype} (raise tol or use float64)",
+        SampleStatus.UNREACHABLE: f"cannot reach max_error={parameters['max_error']} (raise it or add atoms)",
+    }
+    counts = {status: np.count_nonzero(report.status == status) for status in help_for}
+    reasons = ", ".join(f"{count} {help_for[status]}" for status, count in counts.items() if count)
+    message = f"{sum(counts.values())} of {len(report.status)} samples did not converge: {reasons}"
+    if report.worst_gap is not None:
+        message += (
+            f"; the worst duality gap is {report.worst_gap:.1e} of ‖x‖², tol is {parameters['tol']:.1e}"
+        )
+    warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def warn_of_zeros(samples: Samples, dictionary: NDArray[Any], parameters: "Parameters") -> None:
+    """Say once that the penalty left nothing, unless the samples leave no other code."""
+    largest = _native.lambda_max(samples, dictionary, (1, None)).max(initial=0.0)
+    if largest == 0.0:
+        return
+    limits = ("lam", "relative_lam", "max_error", "max_l1_norm", "positive")
+    given = ", ".join(f"{name}={parameters[name]}" for name in limits if parameters[name])
+    message = f"every code is zero: relax {given}; the largest lambda_max of the samples is {largest:.4g}"
+    warnings.warn(message, UserWarning, stacklevel=3)

@@ -1,0 +1,59 @@
+"""How a long call is run: on how many threads, and whom it tells of its progress."""
+
+import operator
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import joblib
+
+Progress = bool | Callable[[int, int], Any] | None
+RunOptions = tuple[int, Callable[[int, int], Any] | None]
+
+
+@contextmanager
+def running(n_threads: int | None, progress: Progress, total: int) -> Iterator[RunOptions]:
+    """Give what the compiled code needs to run, and report the end of a call that went well."""
+    threads = thread_count(n_threads)
+    if progress is None or progress is False:
+        yield threads, None
+    elif progress is True:
+        with _bar(total) as bar:
+
+            def move(done: int, _: int) -> None:
+                bar.update(done - bar.n)
+
+            yield threads, move
+            move(total, total)
+    elif callable(progress):
+        yield threads, progress
+        progress(total, total)
+    else:
+        raise TypeError(f"progress={progress!r}: use True for a bar, or a function of (done, total)")
+
+
+def thread_count(n_threads: int | None) -> int:
+    """Read `n_threads` as joblib reads `n_jobs`, except that None means all cores."""
+    cores = joblib.cpu_count()
+    if n_threads is None:
+        # Clusters and joblib's workers say in this variable how many cores are ours.
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return min(cores, int(limit)) if limit.isdecimal() and int(limit) > 0 else cores
+    try:
+        threads = operator.index(n_threads)
+    except TypeError:
+        raise TypeError(f"n_threads={n_threads!r}: use a whole number, or None for all cores") from None
+    if threads == 0:
+        raise ValueError(
+            "n_threads=0: use a positive number, None or -1 for all cores, or -2 for all but one"
+        )
+    return threads if threads > 0 else max(1, cores + 1 + threads)
+
+
+def _bar(total: int) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("progress=True needs tqdm: pip install 'sparsemble[progress]'") from None
+    return tqdm(total=total, unit="sample")

@@ -1,0 +1,58 @@
+//! NumPy arrays read as matrices whose columns are samples or atoms.
+//!
+//! An array of shape `(n_samples, n_features)` in C order holds the bytes of a column-major `n_features × n_samples`
+//! matrix, and in Fortran order those of a row-major one: both are read in place. Any other strides, and memory that is
+//! not aligned (as blocks that came over a network can be), are copied first.
+
+use numpy::ndarray::Dimension;
+use numpy::prelude::*;
+use numpy::{Element, PyArray2, PyReadonlyArray2, PyUntypedArray, dtype};
+use pyo3::prelude::*;
+use sparsemble::{Matrix, MatrixView};
+
+use crate::error::to_python;
+
+/// A two-dimensional array whose rows can be read as the columns of a matrix.
+pub(crate) struct Rows<'py, T: Element>(PyReadonlyArray2<'py, T>);
+
+impl<'py, T: Element + Copy> Rows<'py, T> {
+    /// Borrows the array, or a copy of it where its memory cannot be read in place.
+    ///
+    /// # Errors
+    /// If it does not have two dimensions or the element type.
+    pub(crate) fn new(array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
+        let array = array.cast::<PyArray2<T>>()?;
+        let in_place = array.is_aligned() && (array.is_c_contiguous() || array.is_fortran_contiguous());
+        let array = if in_place { array.clone() } else { array.call_method1("copy", ("C",))?.cast_into()? };
+        Ok(Self(array.try_readonly()?))
+    }
+
+    /// The rows as columns.
+    pub(crate) fn columns(&self) -> PyResult<MatrixView<'_, T>> {
+        let (rows, width) = self.0.dims().into_pattern();
+        // `as_slice` takes either order, so the strides must follow the order the array really has.
+        let strides = if self.0.is_c_contiguous() { (1, width) } else { (rows, 1) };
+        MatrixView::from_strided(self.0.as_slice()?, (width, rows), strides).map_err(to_python)
+    }
+}
+
+/// The bytes as truth values: NumPy lets a `bool` array hold any byte, Rust only 0 and 1, so they are never shared.
+pub(crate) fn truths(array: &Bound<'_, PyUntypedArray>) -> PyResult<Matrix<bool>> {
+    let bytes = Rows::<u8>::new(array)?;
+    let bytes = bytes.columns()?;
+    Ok(Matrix::from_fn(bytes.rows(), bytes.columns(), |r, c| bytes.get(r, c) != 0))
+}
+
+/// Whether the array holds `float32`.
+pub(crate) fn is_single(array: &Bound<'_, PyUntypedArray>) -> bool {
+    array.dtype().is_equiv_to(&dtype::<f32>(array.py()))
+}
+
+/// The address the library reads for `array`: that of the array itself unless it had to be copied.
+#[pyfunction]
+pub(crate) fn address(array: Bound<'_, PyUntypedArray>) -> PyResult<usize> {
+    fn first<T: Element + Copy>(array: &Bound<'_, PyUntypedArray>) -> PyResult<usize> {
+        Ok(Rows::<T>::new(array)?.0.as_slice()?.as_ptr().addr())
+    }
+    if is_single(&array) { first::<f32>(&array) } else { first::<f64>(&array) }
+}

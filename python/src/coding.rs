@@ -1,0 +1,130 @@
+//! Sparse coding: `sparse_encode` and `lambda_max`.
+
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sparsemble::coding::{self, CodingBasis, CodingReport, SampleStatus, Samples, SparseCodes};
+use sparsemble::{Run, Scalar};
+
+use crate::array::{Rows, is_single, truths};
+use crate::parameters::Parameters;
+use crate::run::RunOptions;
+
+/// `(X, mask, exclude)`: the samples, a byte for each entry (0 is missing), and the atom each must not use (-1 is none).
+#[derive(FromPyObject)]
+pub(crate) struct SampleArrays<'py>(
+    Bound<'py, PyUntypedArray>,
+    Option<Bound<'py, PyUntypedArray>>,
+    Option<PyReadonlyArray1<'py, i64>>,
+);
+
+/// `(data, indices, indptr)` of a SciPy CSR matrix.
+type Csr<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// `(converged, iterations, worst_gap, status)`.
+type Report<'py> = (bool, usize, Option<f64>, Bound<'py, PyArray1<u8>>);
+
+/// Codes the rows of X in the rows of the dictionary.
+#[pyfunction]
+pub(crate) fn encode<'py>(
+    py: Python<'py>,
+    samples: SampleArrays<'py>,
+    dictionary: Bound<'py, PyUntypedArray>,
+    parameters: Parameters,
+    run: RunOptions,
+) -> PyResult<(Csr<'py>, Report<'py>)> {
+    if is_single(&samples.0) {
+        encode_as::<f32>(py, &samples, &dictionary, &parameters, run)
+    } else {
+        encode_as::<f64>(py, &samples, &dictionary, &parameters, run)
+    }
+}
+
+fn encode_as<'py, T: Scalar + Element>(
+    py: Python<'py>,
+    samples: &SampleArrays<'py>,
+    dictionary: &Bound<'py, PyUntypedArray>,
+    parameters: &Parameters,
+    run: RunOptions,
+) -> PyResult<(Csr<'py>, Report<'py>)> {
+    let coder = parameters.coder::<T>()?;
+    let call = |basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>| coder.encode(basis, samples, run);
+    let coding = with_samples(py, samples, dictionary, run, call)?;
+    Ok((csr(py, &coding.codes), report(py, &coding.report)))
+}
+
+/// The smallest λ that gives each row of X the zero code.
+#[pyfunction]
+pub(crate) fn lambda_max<'py>(
+    py: Python<'py>,
+    samples: SampleArrays<'py>,
+    dictionary: Bound<'py, PyUntypedArray>,
+    run: RunOptions,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let largest = if is_single(&samples.0) {
+        with_samples(py, &samples, &dictionary, run, coding::lambda_max::<f32>)
+    } else {
+        with_samples(py, &samples, &dictionary, run, coding::lambda_max::<f64>)
+    };
+    Ok(largest?.into_pyarray(py))
+}
+
+/// Borrows the arrays and calls `work` with them while other Python threads run.
+fn with_samples<T: Scalar + Element, R: Send>(
+    py: Python<'_>,
+    SampleArrays(x, mask, exclude): &SampleArrays<'_>,
+    dictionary: &Bound<'_, PyUntypedArray>,
+    run: RunOptions,
+    work: impl FnOnce(&CodingBasis<T>, &Samples<'_, T>, Run<'_>) -> sparsemble::Result<R> + Send,
+) -> PyResult<R> {
+    let (x, dictionary) = (Rows::<T>::new(x)?, Rows::<T>::new(dictionary)?);
+    let (x, atoms) = (x.columns()?, dictionary.columns()?);
+    let observed = mask.as_ref().map(truths).transpose()?;
+    let excluded = exclude.as_ref().map(excluded_atoms).transpose()?;
+    run.call(py, |run| {
+        let basis = CodingBasis::new(atoms)?;
+        let mut samples = Samples::new(x);
+        if let Some(observed) = &observed {
+            samples = samples.observed(observed.view());
+        }
+        if let Some(excluded) = &excluded {
+            samples = samples.excluding(excluded);
+        }
+        work(&basis, &samples, run)
+    })
+}
+
+fn excluded_atoms(exclude: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<Option<usize>>> {
+    let atom = |&atom: &i64| match usize::try_from(atom) {
+        Ok(atom) => Ok(Some(atom)),
+        Err(_) if atom == -1 => Ok(None),
+        Err(_) => Err(PyValueError::new_err(format!("exclude={atom}: must be an atom, or -1 for none"))),
+    };
+    exclude.as_array().iter().map(atom).collect()
+}
+
+/// The codes as SciPy stores them: 32-bit indices where they suffice.
+fn csr<'py, T: Scalar + Element>(py: Python<'py>, codes: &SparseCodes<T>) -> Csr<'py> {
+    let data = PyArray1::from_slice(py, codes.coefficients()).into_any();
+    let (atoms, starts) = (codes.atoms().iter(), codes.starts().iter());
+    if i32::try_from(codes.n_nonzero()).is_ok() {
+        let indices = PyArray1::from_iter(py, atoms.map(|&atom| atom as i32));
+        (data, indices.into_any(), PyArray1::from_iter(py, starts.map(|&start| start as i32)).into_any())
+    } else {
+        let indices = PyArray1::from_iter(py, atoms.map(|&atom| i64::from(atom)));
+        (data, indices.into_any(), PyArray1::from_iter(py, starts.map(|&start| start as i64)).into_any())
+    }
+}
+
+fn report<'py>(py: Python<'py>, report: &CodingReport) -> Report<'py> {
+    // The numbers are those of `sparsemble.SampleStatus`.
+    let number = |status: &SampleStatus| match status {
+        SampleStatus::Converged => 0,
+        SampleStatus::IterationLimit => 1,
+        SampleStatus::PrecisionLimit => 2,
+        SampleStatus::Unreachable => 3,
+        _ => u8::MAX,
+    };
+    let status = PyArray1::from_iter(py, report.status.iter().map(number));
+    (report.converged, report.iterations, report.worst_gap, status)
+}

@@ -1,0 +1,42 @@
+//! The library's errors as Python exceptions, in the words of the Python interface.
+
+use pyo3::PyErr;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
+use sparsemble::Error;
+
+/// The exception for an error: what the caller passed is a `ValueError`, what the system refused an `OSError`.
+pub(crate) fn to_python(error: Error) -> PyErr {
+    match error {
+        Error::Interrupted { .. } => PyKeyboardInterrupt::new_err(error.to_string()),
+        Error::Io { .. } => PyOSError::new_err(error.to_string()),
+        Error::InvalidParameter { name, value, reason } => {
+            PyValueError::new_err(format!("{}={value}: {reason}", argument(name)))
+        }
+        // Samples and atoms are columns to the library and rows to Python.
+        Error::NotFinite { what, row, column } => PyValueError::new_err(format!(
+            "{}[{column}, {row}] is NaN or infinite; remove the row, or leave the entry out with `mask`",
+            argument(what)
+        )),
+        Error::Empty { what, unit } => {
+            PyValueError::new_err(format!("{} is empty; give at least one {unit}", argument(what)))
+        }
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// What an argument of the library is called in Python.
+fn argument(name: &'static str) -> &'static str {
+    match name {
+        "samples" => "X",
+        "lambda" => "lam",
+        "relative lambda" => "relative_lam",
+        "error" => "max_error",
+        "l1 norm" => "max_l1_norm",
+        "atoms" | "sparsity" => "n_nonzero_coefs",
+        "atom weight" => "atom_weights",
+        "excluded atom" => "exclude",
+        "tolerance" => "tol",
+        "max_rounds" | "max_iterations" => "max_iter",
+        same => same,
+    }
+}

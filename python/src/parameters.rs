@@ -1,0 +1,130 @@
+//! The keyword arguments of `sparse_encode` as one of the library's coders.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sparsemble::Scalar;
+use sparsemble::coding::{Fista, Lasso, OneSparse, Penalty, Pursuit, PursuitKind, SparseCoder};
+
+/// A coder that may be used while other Python threads run.
+pub(crate) type Coder<T> = Box<dyn SparseCoder<T> + Send + Sync>;
+
+/// Which coder, and its parameters; `None` is "not given".
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Parameters {
+    method: String,
+    lam: Option<f64>,
+    relative_lam: Option<f64>,
+    max_error: Option<f64>,
+    max_l1_norm: Option<f64>,
+    n_nonzero_coefs: Option<i64>,
+    positive: bool,
+    atom_weights: Option<Vec<f64>>,
+    tol: f64,
+    max_iter: Option<i64>,
+}
+
+impl Parameters {
+    /// The coder that was asked for.
+    ///
+    /// # Errors
+    /// If there is no such method, if it lacks an argument, or if an argument would have no effect on it.
+    pub(crate) fn coder<T: Scalar>(&self) -> PyResult<Coder<T>> {
+        match self.method.as_str() {
+            "lasso" => self.lasso().map(|coder| Box::new(coder) as Coder<T>),
+            "fista" => self.fista().map(|coder| Box::new(coder) as Coder<T>),
+            "omp" => self.pursuit(PursuitKind::Orthogonal).map(|coder| Box::new(coder) as Coder<T>),
+            "ormp" => self.pursuit(PursuitKind::OrderRecursive).map(|coder| Box::new(coder) as Coder<T>),
+            "mp" => self.pursuit(PursuitKind::Matching).map(|coder| Box::new(coder) as Coder<T>),
+            "one-sparse" => self.one_sparse().map(|coder| Box::new(coder) as Coder<T>),
+            other => Err(PyValueError::new_err(format!(
+                "method={other:?} is not known; use one of 'lasso', 'omp', 'ormp', 'mp', 'one-sparse', 'fista'"
+            ))),
+        }
+    }
+
+    fn lasso(&self) -> PyResult<Lasso> {
+        self.expect_only(&["lam", "relative_lam", "max_error", "max_l1_norm", "positive", "atom_weights"])?;
+        let given: Vec<Penalty> = [
+            self.lam.map(Penalty::Lambda),
+            self.relative_lam.map(Penalty::Relative),
+            self.max_error.map(Penalty::Error),
+            self.max_l1_norm.map(Penalty::L1Norm),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let [penalty] = given[..] else {
+            let count = given.len();
+            return Err(PyValueError::new_err(format!(
+                "method='lasso' needs exactly one of lam, relative_lam, max_error and max_l1_norm; {count} were given"
+            )));
+        };
+        let default = Lasso::new(penalty);
+        Ok(Lasso {
+            nonnegative: self.positive,
+            atom_weights: self.atom_weights.clone(),
+            tolerance: self.tol,
+            max_rounds: count("max_iter", self.max_iter)?.unwrap_or(default.max_rounds),
+            ..default
+        })
+    }
+
+    fn fista(&self) -> PyResult<Fista> {
+        self.expect_only(&["lam", "positive"])?;
+        let lambda = self.lam.ok_or_else(|| PyValueError::new_err("method='fista' needs lam"))?;
+        let default = Fista::lambda(lambda);
+        Ok(Fista {
+            nonnegative: self.positive,
+            tolerance: self.tol,
+            max_iterations: count("max_iter", self.max_iter)?.unwrap_or(default.max_iterations),
+            ..default
+        })
+    }
+
+    fn pursuit(&self, kind: PursuitKind) -> PyResult<Pursuit> {
+        self.expect_only(&["n_nonzero_coefs", "max_error"])?;
+        if self.n_nonzero_coefs.is_none() && self.max_error.is_none() {
+            let method = &self.method;
+            return Err(PyValueError::new_err(format!("method='{method}' needs n_nonzero_coefs, max_error or both")));
+        }
+        Ok(Pursuit { kind, sparsity: count("n_nonzero_coefs", self.n_nonzero_coefs)?, error: self.max_error })
+    }
+
+    fn one_sparse(&self) -> PyResult<OneSparse> {
+        self.expect_only(&["n_nonzero_coefs", "positive"])?;
+        let default = OneSparse::default();
+        let atoms = count("n_nonzero_coefs", self.n_nonzero_coefs)?.unwrap_or(default.atoms);
+        Ok(OneSparse { atoms, nonnegative: self.positive })
+    }
+
+    /// Refuses arguments the method would ignore.
+    fn expect_only(&self, taken: &[&str]) -> PyResult<()> {
+        let given = [
+            ("lam", self.lam.is_some()),
+            ("relative_lam", self.relative_lam.is_some()),
+            ("max_error", self.max_error.is_some()),
+            ("max_l1_norm", self.max_l1_norm.is_some()),
+            ("n_nonzero_coefs", self.n_nonzero_coefs.is_some()),
+            ("positive", self.positive),
+            ("atom_weights", self.atom_weights.is_some()),
+        ];
+        match given.iter().find(|(name, given)| *given && !taken.contains(name)) {
+            None => Ok(()),
+            Some((name, _)) => Err(PyValueError::new_err(format!(
+                "{name} has no effect with method='{}', which takes {}; leave it out",
+                self.method,
+                taken.join(", ")
+            ))),
+        }
+    }
+}
+
+/// A number of things; Python's integers may be negative.
+fn count(name: &str, value: Option<i64>) -> PyResult<Option<usize>> {
+    let convert = |value: i64| match usize::try_from(value) {
+        Ok(value) if value > 0 => Ok(value),
+        _ => Err(PyValueError::new_err(format!("{name}={value}: must be at least 1"))),
+    };
+    value.map(convert).transpose()
+}

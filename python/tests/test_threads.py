@@ -1,0 +1,213 @@
+"""Threads, interruption, progress and processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+
+from sparsemble import lambda_max, sparse_encode
+from sparsemble._run import thread_count
+
+METHODS = {
+    "lasso": {"lam": 0.1},
+    "fista": {"lam": 0.2, "tol": 1e-3},
+    "omp": {"n_nonzero_coefs": 4},
+    "ormp": {"n_nonzero_coefs": 4},
+    "mp": {"n_nonzero_coefs": 4},
+    "one-sparse": {},
+}
+
+
+def random_rows(seed, shape):
+    rows = np.random.default_rng(seed).standard_normal(shape)
+    return rows / np.sqrt((rows**2).sum(axis=1, keepdims=True))
+
+
+@pytest.fixture(scope="module")
+def dictionary():
+    return random_rows(0, (128, 32))
+
+
+@pytest.fixture(scope="module")
+def X():
+    """Enough for many blocks, so that every thread has work."""
+    return random_rows(1, (5000, 32))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_codes_are_the_same_bits_for_any_number_of_threads(X, dictionary, method):
+    X = X[:1500]
+    one = sparse_encode(X, dictionary, method=method, n_threads=1, **METHODS[method])
+    assert one.nnz > 0
+    for n_threads in (2, 5):
+        many = sparse_encode(X, dictionary, method=method, n_threads=n_threads, **METHODS[method])
+        for part in ("data", "indices", "indptr"):
+            np.testing.assert_array_equal(getattr(one, part), getattr(many, part))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted through Linux's /proc")
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_a_call_uses_exactly_the_threads_it_was_given(X, dictionary, n_threads):
+    before = set(os.listdir("/proc/self/task"))
+    new = []
+
+    def look(done, total):
+        new.append(set(os.listdir("/proc/self/task")) - before)
+
+    sparse_encode(X, dictionary, lam=0.05, n_threads=n_threads, progress=look)
+    assert len(set().union(*new)) == n_threads - 1  # the calling thread is one of them
+
+
+def test_numbers_of_threads_are_read_as_joblib_reads_them(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    cores = joblib.cpu_count()
+    assert thread_count(3) == 3
+    assert thread_count(None) == thread_count(-1) == cores
+    assert thread_count(-2) == max(1, cores - 1)
+    assert thread_count(-1000) == 1
+    assert thread_count(np.int64(2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("limit", "threads"), [("1", 1), ("100000", None), ("", None), ("0", None), ("x", None)]
+)
+def test_the_environment_limits_only_the_default(monkeypatch, limit, threads):
+    monkeypatch.setenv("OMP_NUM_THREADS", limit)
+    assert thread_count(None) == (threads or joblib.cpu_count())
+    assert thread_count(7) == 7
+    assert thread_count(-1) == joblib.cpu_count()
+
+
+def test_progress_rises_and_ends_once_with_everything_done(X, dictionary):
+    calls = []
+    sparse_encode(X, dictionary, lam=0.1, n_threads=2, progress=lambda *call: calls.append(call))
+    done, totals = zip(*calls, strict=True)
+    assert set(totals) == {len(X)}
+    assert list(done) == sorted(done)
+    assert done.count(len(X)) == 1
+    assert done[-1] == len(X)
+    assert len(done) > 1
+
+
+def test_a_bar_is_drawn_and_closed(X, dictionary, capsys):
+    sparse_encode(X, dictionary, lam=0.1, progress=True)
+    drawn = capsys.readouterr().err
+    assert f"{len(X)}/{len(X)}" in drawn
+    assert "100%" in drawn
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_an_exception_in_the_callback_stops_the_call(X, dictionary, n_threads):
+    class Stop(Exception):
+        pass
+
+    told = []
+
+    def stop(done, total):
+        told.append(done)
+        raise Stop
+
+    with pytest.raises(Stop):
+        sparse_encode(X, dictionary, lam=0.05, n_threads=n_threads, progress=stop)
+    assert len(told) == 1
+    assert told[0] < len(X)
+
+
+def test_other_python_threads_run_during_a_call(X, dictionary):
+    ticks = 0
+    finished = threading.Event()
+
+    def tick():
+        nonlocal ticks
+        while not finished.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    X = np.tile(X, (10, 1))
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    sparse_encode(X, dictionary, lam=0.05, n_threads=1)
+    ticks_during_call = ticks
+    finished.set()
+    ticker.join()
+    assert ticks_during_call > 20
+
+
+def test_several_python_threads_may_code_at_once(X, dictionary):
+    expected = sparse_encode(X, dictionary, lam=0.1).toarray()
+    found = joblib.Parallel(n_jobs=4, backend="threading")(
+        joblib.delayed(sparse_encode)(X, dictionary, lam=0.1, n_threads=2) for _ in range(8)
+    )
+    for codes in found:
+        np.testing.assert_array_equal(codes.toarray(), expected)
+
+
+LONG_CALL = """
+import threading, time
+import numpy as np
+import sparsemble
+
+rng = np.random.default_rng(0)
+dictionary = rng.standard_normal((1024, 64))
+X = np.tile(rng.standard_normal((1000, 64)), (1000, 1)).astype(np.float32)
+inside = threading.Event()
+
+def announce():
+    inside.wait()
+    time.sleep(0.5)                 # by now the main thread is in the compiled code
+    print("working", flush=True)
+
+threading.Thread(target=announce, daemon=True).start()
+inside.set()
+sparsemble.sparse_encode(X, dictionary, lam=0.1, n_threads={n_threads}, progress={progress})
+print("finished", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+@pytest.mark.parametrize("progress", ["None", "lambda done, total: None"])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_control_c_stops_a_long_call(n_threads, progress):
+    script = LONG_CALL.format(n_threads=n_threads, progress=progress)
+    child = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert child.stdout.readline() == "working\n"
+        child.send_signal(signal.SIGINT)
+        rest, errors = child.communicate()
+    finally:
+        child.kill()
+    assert "finished" not in rest
+    assert "KeyboardInterrupt" in errors
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_can_code(X, dictionary):
+    expected = sparse_encode(X, dictionary, lam=0.1, n_threads=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # Python 3.12: NumPy's own threads make fork risky
+        child = os.fork()
+    if child == 0:
+        same = False
+        try:
+            codes = sparse_encode(X, dictionary, lam=0.1, n_threads=2)
+            same = np.array_equal(codes.toarray(), expected.toarray())
+        finally:
+            os._exit(0 if same else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_lambda_max_is_the_same_for_any_number_of_threads(X, dictionary):
+    one = lambda_max(X, dictionary, n_threads=1)
+    np.testing.assert_array_equal(one, lambda_max(X, dictionary, n_threads=3))

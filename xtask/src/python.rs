@@ -1,0 +1,116 @@
+//! The Python side: a virtual environment of our own, the wheel installed into it, and the checks of the package.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::workspace::{Workspace, output, run};
+
+/// What the checks need, one package a line.
+const REQUIREMENTS: &str = "python/requirements-dev.txt";
+
+/// A virtual environment below the build folder.
+#[derive(Debug)]
+pub(crate) struct Venv {
+    folder: PathBuf,
+}
+
+impl Venv {
+    /// An environment with these packages: the one of the last run if it was made for the same list, else a new one.
+    pub(crate) fn with(workspace: &Workspace, name: &str, requirements: &str) -> Result<Self> {
+        let venv = Self { folder: workspace.target("xtask").join(name) };
+        let base = find_python()?;
+        // Written last: an environment without it was never finished.
+        let record = venv.folder.join("made-for.txt");
+        let made_for = format!("{}\n{requirements}", base.version);
+        if std::fs::read_to_string(&record).is_ok_and(|text| text == made_for) {
+            return Ok(venv);
+        }
+        let list = workspace.empty_folder(name)?.join("requirements.txt");
+        run(Command::new(&base.program).args(["-m", "venv"]).arg(&venv.folder))
+            .context("making a virtual environment (Debian and Ubuntu: install python3-venv)")?;
+        std::fs::write(&list, requirements)?;
+        run(venv.python(workspace.root()).args(["-m", "pip", "install", "--quiet", "--requirement"]).arg(&list))?;
+        std::fs::write(record, made_for)?;
+        Ok(venv)
+    }
+
+    /// The interpreter of the environment, to be run in `folder`, deaf to the caller's `PYTHONPATH`.
+    pub(crate) fn python(&self, folder: &Path) -> Command {
+        let mut python = Command::new(self.programs().join(if cfg!(windows) { "python.exe" } else { "python" }));
+        python.current_dir(folder).env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
+        python
+    }
+
+    /// The folder of its programs.
+    pub(crate) fn programs(&self) -> PathBuf {
+        self.folder.join(if cfg!(windows) { "Scripts" } else { "bin" })
+    }
+
+    /// Builds the wheel and installs it as a user would; never an editable install, so what is tested is what ships.
+    pub(crate) fn install_wheel(&self, workspace: &Workspace) -> Result<()> {
+        let wheels = workspace.empty_folder("wheels")?;
+        let mut build = self.python(workspace.root());
+        build
+            .args(["-m", "maturin", "build", "--release", "--manifest-path", "python/Cargo.toml", "--out"])
+            .arg(&wheels);
+        run(build.arg("--interpreter").arg(self.python(&wheels).get_program()))?;
+        let wheel = std::fs::read_dir(&wheels)?.next().context("maturin has written no wheel")??.path();
+        run(self.python(&wheels).args(["-m", "pip", "uninstall", "--quiet", "--yes", "sparsemble"]))?;
+        run(self.python(&wheels).args(["-m", "pip", "install", "--quiet"]).arg(wheel))?;
+        let place = "import pathlib, sparsemble; print(pathlib.Path(sparsemble.__file__).resolve())";
+        let place = output(self.python(&wheels).args(["-c", place]))?;
+        let venv = self.folder.canonicalize()?;
+        ensure!(Path::new(place.trim()).starts_with(&venv), "sparsemble was imported from {}", place.trim());
+        Ok(())
+    }
+}
+
+struct Python {
+    program: String,
+    version: String,
+}
+
+/// The interpreter named by `PYTHON`, else `python3`, else `python`; 3.10 or newer.
+fn find_python() -> Result<Python> {
+    let named = std::env::var("PYTHON").ok();
+    let candidates = named.map_or_else(|| vec!["python3".to_owned(), "python".to_owned()], |python| vec![python]);
+    for program in candidates {
+        let version = "import sys; assert sys.version_info >= (3, 10), sys.version; print(sys.executable, sys.version)";
+        if let Ok(version) = output(Command::new(&program).args(["-c", version])) {
+            return Ok(Python { program, version: version.trim().to_owned() });
+        }
+    }
+    bail!("no Python 3.10 or newer found; install one, or name it: PYTHON=/path/to/python3 cargo xtask ci")
+}
+
+/// The environment of the checks.
+pub(crate) fn environment(workspace: &Workspace) -> Result<Venv> {
+    Venv::with(workspace, "venv", &workspace.read(REQUIREMENTS)?)
+}
+
+/// The environment of the checks with the package installed. Use [`Workspace::package`], which does it once.
+pub(crate) fn install_package(workspace: &Workspace) -> Result<Venv> {
+    let venv = environment(workspace)?;
+    venv.install_wheel(workspace)?;
+    Ok(venv)
+}
+
+pub(crate) fn wheel(workspace: &Workspace) -> Result<()> {
+    let venv = workspace.package()?;
+    run(venv.python(workspace.root()).args(["-m", "pip", "check"]))
+}
+
+pub(crate) fn ruff(workspace: &Workspace) -> Result<()> {
+    let venv = environment(workspace)?;
+    run(venv.python(workspace.root()).args(["-m", "ruff", "check", "--no-cache", "."]))?;
+    run(venv.python(workspace.root()).args(["-m", "ruff", "format", "--check", "--no-cache", "."]))
+}
+
+pub(crate) fn pytest(workspace: &Workspace) -> Result<()> {
+    // Run from an empty folder: nothing of the source tree can shadow the installed package.
+    let folder = workspace.empty_folder("pytest")?;
+    let mut pytest = workspace.package()?.python(&folder);
+    run(pytest.args(["-m", "pytest", "-p", "no:cacheprovider"]).arg(workspace.path("python/tests")))
+}

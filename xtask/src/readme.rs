@@ -1,0 +1,91 @@
+//! Runs what the README shows: its commands, its Rust and its Python.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::Task;
+use crate::markdown::{Fence, Markdown};
+use crate::workspace::{Workspace, run};
+
+const README: &str = "README.md";
+/// The two commands at the top: the main job, and all checks.
+const TOP_COMMANDS: [&str; 2] = ["cargo run --release -- demo", "cargo xtask ci"];
+
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let text = workspace.read(README)?;
+    let fences = Markdown::parse(&text).fences;
+    let first = fences.iter().find(|fence| fence.language == "sh").context("README.md shows no command")?;
+    ensure!(commands(first).eq(TOP_COMMANDS), "the first commands of README.md must be {TOP_COMMANDS:?}");
+    run_rust(workspace)?;
+    for fence in &fences {
+        let place = || format!("{README}:{}", fence.line);
+        match fence.language {
+            "rust" => {} // all at once above
+            "python" => run_python(workspace, fence).with_context(place)?,
+            "sh" => commands(fence).try_for_each(|line| run_command(workspace, line)).with_context(place)?,
+            other => bail!("{}: a block of `{other}` cannot be checked; use sh, rust or python", place()),
+        }
+    }
+    Ok(())
+}
+
+/// The lines of a block without their comments.
+fn commands<'a>(fence: &'a Fence<'_>) -> impl Iterator<Item = &'a str> {
+    fence.lines.iter().map(|line| line.split('#').next().unwrap_or(line).trim()).filter(|line| !line.is_empty())
+}
+
+/// Compiles and runs the Rust blocks as doctests against the library.
+fn run_rust(workspace: &Workspace) -> Result<()> {
+    run(workspace.cargo().args(["build", "--quiet", "--package", "sparsemble"]))?;
+    let built = workspace.target("debug");
+    let mut library = OsString::from("sparsemble=");
+    library.push(built.join("libsparsemble.rlib"));
+    let mut dependencies = OsString::from("dependency=");
+    dependencies.push(built.join("deps"));
+    let mut rustdoc = Command::new("rustdoc");
+    rustdoc.current_dir(workspace.root()).args(["--test", "--edition", "2024", README]);
+    run(rustdoc.arg("--extern").arg(library).arg("-L").arg(dependencies))
+}
+
+/// Runs one Python block against the installed package, away from the sources.
+fn run_python(workspace: &Workspace, fence: &Fence) -> Result<()> {
+    let folder = workspace.empty_folder("readme")?;
+    let script = folder.join("snippet.py");
+    std::fs::write(&script, fence.lines.join("\n"))?;
+    run(workspace.package()?.python(&folder).arg(script))
+}
+
+/// Runs a command as it stands, with the Python programs of our environment; our own tasks are only parsed, since
+/// running the gate inside the gate would never end.
+fn run_command(workspace: &Workspace, line: &str) -> Result<()> {
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["cargo", "xtask", ..] => Task::parse(&words[2..]).map(drop),
+        ["cargo" | "pip" | "python", ..] => {
+            let path = path_with(&workspace.package()?.programs())?;
+            run(Command::new(&words[0]).args(&words[1..]).current_dir(workspace.root()).env("PATH", path))
+        }
+        _ => bail!("`{line}` cannot be checked; use cargo, pip or python"),
+    }
+}
+
+fn path_with(first: &Path) -> Result<OsString> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(first.to_owned()).chain(std::env::split_paths(&path));
+    std::env::join_paths(folders).context("joining PATH")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_no_part_of_a_command() {
+        let text = "```sh\ncargo run   # see it\n\n# alone\ncargo xtask ci\n```";
+        let document = Markdown::parse(text);
+        assert!(commands(&document.fences[0]).eq(["cargo run", "cargo xtask ci"]));
+    }
+}
