@@ -1,7 +1,7 @@
 """The coders against SPAMS, scikit-learn, NumPy, faiss and GEMM libraries; see docs/PERFORMANCE.md.
 
-Run by ``cargo xtask bench coding``. Prints one line of JSON for each measurement and each comparison on standard
-output, and a table on standard error. Exits with 1 if an objective of ours was worse than a rival's.
+Run by ``cargo xtask bench coding``. Prints a line of JSON for each measurement and each comparison on
+standard output, and a table on standard error. Exits with 1 if an objective of ours was worse than a rival's.
 """
 
 import argparse

@@ -52,10 +52,8 @@ def test_every_memory_layout_gives_the_same_bits(X, dictionary, layout, method):
         np.testing.assert_array_equal(codes.toarray(), expected.toarray())
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name not in ("unaligned", "big-endian")])
 def test_every_memory_layout_of_a_mask_gives_the_same_bits(X, dictionary, layout):
-    if layout in ("unaligned", "big-endian"):
-        pytest.skip("a byte has no alignment and no order")
     mask = np.random.default_rng(3).random(X.shape) < 0.8
     expected = sparse_encode(X, dictionary, lam=0.2, mask=mask)
     codes = sparse_encode(X, dictionary, lam=0.2, mask=LAYOUTS[layout](mask))
@@ -101,9 +99,9 @@ def test_memory_mapped_files_are_read_in_place(X, dictionary, tmp_path):
 )
 def test_codes_have_the_dtype_of_the_samples_or_float64(X, dictionary, given, returned):
     X = (10 * abs(X)).astype(given)
-    codes = sparse_encode(X, dictionary, lam=0.2)
+    codes = sparse_encode(X, dictionary, relative_lam=0.2)
     assert codes.dtype == returned
-    expected = sparse_encode(X.astype(returned), dictionary.astype(returned), lam=0.2)
+    expected = sparse_encode(X.astype(returned), dictionary.astype(returned), relative_lam=0.2)
     np.testing.assert_array_equal(codes.toarray(), expected.toarray())
 
 

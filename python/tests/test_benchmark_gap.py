@@ -21,8 +21,8 @@ def test_the_optimum_by_soft_thresholding_has_no_gap():
     assert certificate.gap == pytest.approx(0.0, abs=1e-15)
 
 
-# The residual is a multiple of x, so the best dual point is 0.2·x whatever the code: its bound, 1 − 0.8² = 0.36, is the
-# minimum itself.
+# The residual is a multiple of x, so the best dual point is 0.2·x whatever the code: its bound,
+# 1 − 0.8² = 0.36, is the minimum itself.
 @pytest.mark.parametrize(("coefficient", "objective"), [(0.0, 1.0), (0.5, 0.45), (0.7, 0.37), (0.9, 0.37)])
 def test_the_gap_of_a_poor_code_is_its_distance_from_the_minimum(coefficient, objective):
     certificate = lasso_certificate(X, D, csr_array([[coefficient, 0.0]]), LAM)
@@ -69,11 +69,8 @@ def test_the_gap_bounds_the_distance_from_the_minimum_for_correlated_atoms():
 
 def test_many_blocks_of_samples_are_judged_as_one(monkeypatch):
     rng = np.random.default_rng(4)
-    samples, atoms, codes = (
-        rng.normal(size=(7, 3)),
-        rng.normal(size=(4, 3)),
-        csr_array(rng.normal(size=(7, 4))),
-    )
+    samples, atoms = rng.normal(size=(7, 3)), rng.normal(size=(4, 3))
+    codes = csr_array(rng.normal(size=(7, 4)))
     excluded = np.array([0, 1, 2, 3, 0, 1, 2])
     whole = lasso_certificate(samples, atoms, codes, LAM, excluded)
     monkeypatch.setattr("coders.gap.BLOCK", 3)

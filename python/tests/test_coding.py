@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import sparse_encode as sklearn_encode
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import orthogonal_mp
 
 from sparsemble import SampleStatus, _native, lambda_max, sparse_encode
 
@@ -136,8 +137,8 @@ def test_pursuit_by_error_stops_as_soon_as_it_can(X, dictionary, method):
     assert report.converged
     assert (errors(X, codes.toarray(), dictionary) <= 0.1 + 1e-9).all()
     if method == "omp":
-        theirs = sklearn_encode(X, dictionary, algorithm="omp", alpha=0.1)
-        np.testing.assert_array_equal(np.diff(codes.indptr), np.count_nonzero(theirs, axis=1))
+        theirs = orthogonal_mp(dictionary.T, X.T, tol=0.1)
+        np.testing.assert_allclose(codes.toarray(), theirs.T, atol=1e-9)
 
 
 def test_the_residual_of_omp_is_orthogonal_to_its_atoms(X, dictionary):
@@ -181,6 +182,18 @@ def test_single_precision_finds_nearly_the_same_codes(X, dictionary, method):
     double = sparse_encode(X, dictionary, method=method, **EVERY_METHOD[method])
     single = sparse_encode(X.astype(np.float32), dictionary, method=method, **EVERY_METHOD[method])
     np.testing.assert_allclose(single.toarray(), double.toarray(), atol=2e-3)
+
+
+@pytest.mark.parametrize("lam", [0.05, 0.02, 0.01])
+def test_single_precision_certifies_codes_with_as_many_atoms_as_features(X, dictionary, lam):
+    codes, report = sparse_encode(X.astype(np.float32), dictionary, lam=lam, return_report=True)
+    best = sparse_encode(X, dictionary, lam=lam, tol=1e-10)
+    assert report.converged
+    np.testing.assert_allclose(
+        objectives(X, codes.toarray(), dictionary, lam),
+        objectives(X, best.toarray(), dictionary, lam),
+        atol=2e-6,
+    )
 
 
 @pytest.mark.parametrize("method", EVERY_METHOD)

@@ -48,6 +48,7 @@ REFUSED = [
     ({"method": "fista", "lam": -1.0}, ValueError, "lam=-1: must"),
     ({"lam": 0.1, "positive": "yes"}, TypeError, "positive='yes': must be True or False"),
     ({"lam": 0.1, "tol": 0.0}, ValueError, "tol=0: must be positive"),
+    ({"lam": 0.1, "tol": None}, TypeError, "tol=None: must be a number"),
     ({"lam": 0.1, "max_iter": 0}, ValueError, "max_iter=0: must be at least 1"),
     (
         {"lam": 0.1, "atom_weights": np.ones(47)},

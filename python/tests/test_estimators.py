@@ -75,12 +75,12 @@ def test_the_samples_kept_as_atoms_are_a_copy(X):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_approximations_come_back_in_the_same_dtype(X, dictionary, dtype):
-    coder = SparseCoder(dictionary, max_error=0.01)
+    coder = SparseCoder(dictionary, max_error=0.05)
     codes = coder.fit_transform(X.astype(dtype))
     for given in (codes, codes.toarray()):
         approximations = coder.inverse_transform(given)
         assert approximations.dtype == codes.dtype == dtype
-        assert ((approximations - X) ** 2).sum(axis=1).max() < 0.0101
+        assert ((approximations - X) ** 2).sum(axis=1).max() < 0.0501
 
 
 def test_output_features_are_named_after_the_class(X, dictionary):

@@ -130,7 +130,6 @@ def test_other_python_threads_run_during_a_call(X, dictionary):
             ticks += 1
             time.sleep(0.001)
 
-    X = np.tile(X, (10, 1))
     ticker = threading.Thread(target=tick)
     ticker.start()
     sparse_encode(X, dictionary, lam=0.05, n_threads=1)
@@ -141,6 +140,7 @@ def test_other_python_threads_run_during_a_call(X, dictionary):
 
 
 def test_several_python_threads_may_code_at_once(X, dictionary):
+    X = X[:1000]
     expected = sparse_encode(X, dictionary, lam=0.1).toarray()
     found = joblib.Parallel(n_jobs=4, backend="threading")(
         joblib.delayed(sparse_encode)(X, dictionary, lam=0.1, n_threads=2) for _ in range(8)
@@ -150,13 +150,13 @@ def test_several_python_threads_may_code_at_once(X, dictionary):
 
 
 LONG_CALL = """
-import threading, time
+import faulthandler, threading, time
+faulthandler.dump_traceback_later(120, exit=True)       # a call that cannot be stopped must not hang
 import numpy as np
 import sparsemble
 
 rng = np.random.default_rng(0)
-dictionary = rng.standard_normal((1024, 64))
-X = np.tile(rng.standard_normal((1000, 64)), (1000, 1)).astype(np.float32)
+dictionary, X = rng.standard_normal((256, 64)), rng.standard_normal((100_000, 64))
 inside = threading.Event()
 
 def announce():
@@ -166,8 +166,9 @@ def announce():
 
 threading.Thread(target=announce, daemon=True).start()
 inside.set()
-sparsemble.sparse_encode(X, dictionary, lam=0.1, n_threads={n_threads}, progress={progress})
-print("finished", flush=True)
+# Hours of work: the tolerance is out of reach.
+run = dict(n_threads={n_threads}, progress={progress})
+sparsemble.sparse_encode(X, dictionary, method="fista", lam=1.0, tol=1e-30, max_iter=1000, **run)
 """
 
 
@@ -182,10 +183,9 @@ def test_control_c_stops_a_long_call(n_threads, progress):
     try:
         assert child.stdout.readline() == "working\n"
         child.send_signal(signal.SIGINT)
-        rest, errors = child.communicate()
+        _, errors = child.communicate()
     finally:
         child.kill()
-    assert "finished" not in rest
     assert "KeyboardInterrupt" in errors
 
 

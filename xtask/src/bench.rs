@@ -1,11 +1,12 @@
 //! Benchmarks against the rivals: one environment with all of them, one script a subject.
 
+use std::env::consts::EXE_EXTENSION;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 
 use crate::python::Venv;
-use crate::workspace::{Workspace, run};
+use crate::workspace::{Workspace, output, run};
 
 const SCRIPTS: &str = "python/benchmarks";
 
@@ -29,13 +30,16 @@ pillow
 pub(crate) fn run_script(workspace: &Workspace, name: &str, arguments: &[String]) -> Result<()> {
     let script = workspace.path(SCRIPTS).join(name).with_extension("py");
     if !script.is_file() {
-        let known = workspace.files(SCRIPTS, "py")?;
-        let known: Vec<_> = known.iter().filter_map(|path| Path::new(path).file_stem()?.to_str()).collect();
+        let files = workspace.files(SCRIPTS, "py")?;
+        let scripts = files.iter().filter(|path| path.parent() == Some(Path::new(SCRIPTS)));
+        let known: Vec<_> = scripts.filter_map(|path| path.file_stem()?.to_str()).collect();
         bail!("there is no benchmark `{name}`; there is {}", known.join(", "));
     }
     let venv = Venv::with(workspace, "bench-venv", REQUIREMENTS)?;
     venv.install_wheel(workspace)?;
-    run(workspace.cargo().args(["build", "--release", "--package", "sparsemble-bench"]))?;
-    let program = workspace.target("release/sparsemble-bench").with_extension(std::env::consts::EXE_EXTENSION);
+    for verb in ["test", "build"] {
+        output(workspace.cargo().args([verb, "--release", "--package", "sparsemble-bench"]))?;
+    }
+    let program = workspace.target("release/sparsemble-bench").with_extension(EXE_EXTENSION);
     run(venv.python(workspace.root()).arg(script).args(arguments).env("SPARSEMBLE_BENCH_BIN", program))
 }

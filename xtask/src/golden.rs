@@ -1,19 +1,19 @@
-//! Rewrites the golden files: references by their committed scripts, then whatever the tests themselves record.
+//! Rewrites the golden files by their committed scripts, and tests against them.
 
 use anyhow::{Result, ensure};
 
-use crate::python;
-use crate::rust;
 use crate::workspace::{Workspace, run};
+use crate::{python, rust};
 
-const FOLDER: &str = "crates/sparsemble/tests/it/golden";
+/// Scripts that write references computed by other libraries.
+const SCRIPTS: &str = "python/golden";
 
 pub(crate) fn rewrite(workspace: &Workspace) -> Result<()> {
-    let scripts = workspace.files(FOLDER, "py")?;
-    ensure!(!scripts.is_empty(), "{FOLDER} holds no reference script");
+    let scripts = workspace.files(SCRIPTS, "py")?;
+    ensure!(!scripts.is_empty(), "{SCRIPTS} holds no script");
     let venv = python::environment(workspace)?;
     for script in scripts {
-        run(venv.python(workspace.root()).arg(script).env("UPDATE_GOLDEN", "1"))?;
+        run(venv.python(workspace.root()).arg(script))?;
     }
-    run(rust::test_runner(workspace).arg("golden").env("UPDATE_GOLDEN", "1"))
+    run(rust::test_runner(workspace).arg("golden"))
 }

@@ -28,7 +28,7 @@ impl Venv {
             return Ok(venv);
         }
         let list = workspace.empty_folder(name)?.join("requirements.txt");
-        run(Command::new(&base.program).args(["-m", "venv"]).arg(&venv.folder))
+        run(Command::new(&base.program).args(["-m", "venv", "--upgrade-deps"]).arg(&venv.folder))
             .context("making a virtual environment (Debian and Ubuntu: install python3-venv)")?;
         std::fs::write(&list, requirements)?;
         run(venv.python(workspace.root()).args(["-m", "pip", "install", "--quiet", "--requirement"]).arg(&list))?;

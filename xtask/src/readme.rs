@@ -6,9 +6,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::Task;
 use crate::markdown::{Fence, Markdown};
 use crate::workspace::{Workspace, run};
+use crate::{Task, rust};
 
 const README: &str = "README.md";
 /// The two commands at the top: the main job, and all checks.
@@ -39,7 +39,7 @@ fn commands<'a>(fence: &'a Fence<'_>) -> impl Iterator<Item = &'a str> {
 
 /// Compiles and runs the Rust blocks as doctests against the library.
 fn run_rust(workspace: &Workspace) -> Result<()> {
-    run(workspace.cargo().args(["build", "--quiet", "--package", "sparsemble"]))?;
+    rust::build(workspace, "--lib")?;
     let built = workspace.target("debug");
     let mut library = OsString::from("sparsemble=");
     library.push(built.join("libsparsemble.rlib"));
@@ -58,18 +58,19 @@ fn run_python(workspace: &Workspace, fence: &Fence) -> Result<()> {
     run(workspace.package()?.python(&folder).arg(script))
 }
 
-/// Runs a command as it stands, with the Python programs of our environment; our own tasks are only parsed, since
-/// running the gate inside the gate would never end.
+/// Runs a command as it stands, with the Python programs of our environment, except where that would be once too often:
+/// our own tasks are only parsed (the gate inside the gate would never end), and `pip install` resolves and prepares
+/// but does not compile (the step `wheel` has done that).
 fn run_command(workspace: &Workspace, line: &str) -> Result<()> {
     let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["cargo", "xtask", ..] => Task::parse(&words[2..]).map(drop),
-        ["cargo" | "pip" | "python", ..] => {
-            let path = path_with(&workspace.package()?.programs())?;
-            run(Command::new(&words[0]).args(&words[1..]).current_dir(workspace.root()).env("PATH", path))
-        }
-        _ => bail!("`{line}` cannot be checked; use cargo, pip or python"),
-    }
+    let last = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["cargo", "xtask", ..] => return Task::parse(&words[2..]).map(drop),
+        ["pip", "install", ..] => Some("--dry-run"),
+        ["cargo" | "python", ..] => None,
+        _ => bail!("`{line}` cannot be checked; use cargo, pip install or python"),
+    };
+    let path = path_with(&workspace.package()?.programs())?;
+    run(Command::new(&words[0]).args(&words[1..]).args(last).current_dir(workspace.root()).env("PATH", path))
 }
 
 fn path_with(first: &Path) -> Result<OsString> {

@@ -1,13 +1,16 @@
 //! The steps that need only Rust.
 
+use std::env::consts::EXE_EXTENSION;
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, ensure};
 
 use crate::workspace::{Workspace, run};
 
-/// Tests run on everything but the extension module, which only Python can load.
-const TESTED: [&str; 4] = ["--workspace", "--all-features", "--exclude", "sparsemble-python"];
+/// What the tests run on. Not the extension module, which only Python can load, and not the program of the benchmarks,
+/// whose rivals take longer to compile than all the rest; `cargo xtask bench` tests it before it measures.
+const TESTED: [&str; 6] =
+    ["--workspace", "--all-features", "--exclude", "sparsemble-python", "--exclude", "sparsemble-bench"];
 
 pub(crate) fn fmt(workspace: &Workspace) -> Result<()> {
     run(workspace.cargo().args(["fmt", "--all", "--check"]))
@@ -62,11 +65,16 @@ pub(crate) fn test_runner(workspace: &Workspace) -> Command {
 pub(crate) fn examples(workspace: &Workspace) -> Result<()> {
     let examples = workspace.files("crates/sparsemble/examples", "rs")?;
     ensure!(!examples.is_empty(), "crates/sparsemble/examples holds no program");
+    build(workspace, "--examples")?;
     for name in examples.iter().filter_map(|path| path.file_stem()) {
-        run(workspace
-            .cargo()
-            .args(["run", "--quiet", "--package", "sparsemble", "--all-features", "--example"])
-            .arg(name))?;
+        let program = workspace.target("debug/examples").join(name).with_extension(EXE_EXTENSION);
+        run(Command::new(program).current_dir(workspace.root()))?;
     }
     Ok(())
+}
+
+/// Builds the `--lib` or `--examples` of everything that is tested: with one choice of packages and features in all
+/// steps, cargo builds nothing twice.
+pub(crate) fn build(workspace: &Workspace, targets: &str) -> Result<()> {
+    run(workspace.cargo().args(["build", "--quiet", targets]).args(TESTED))
 }

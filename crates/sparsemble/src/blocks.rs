@@ -26,11 +26,11 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Default)]
 pub struct Run<'a> {
     threads: usize,
-    progress: Option<&'a ProgressFn>,
+    progress: Option<&'a ProgressFn<'a>>,
 }
 
 /// Told how many samples are done and how many there are; asked whether to go on. Always called on the caller's thread.
-pub type ProgressFn = dyn Fn(usize, usize) -> ControlFlow<()>;
+pub type ProgressFn<'a> = dyn Fn(usize, usize) -> ControlFlow<()> + 'a;
 
 impl<'a> Run<'a> {
     /// Exactly this many threads, the caller's among them; 0 means one for each core.
@@ -40,7 +40,7 @@ impl<'a> Run<'a> {
 
     /// Calls `progress` after each block the calling thread has finished.
     #[must_use]
-    pub fn on_progress(self, progress: &'a ProgressFn) -> Self {
+    pub fn on_progress(self, progress: &'a ProgressFn<'a>) -> Self {
         Self { progress: Some(progress), ..self }
     }
 
@@ -63,9 +63,10 @@ impl<'a> Run<'a> {
         work: impl Fn(&mut S, Range<usize>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
         let blocks = total.div_ceil(size);
-        let queue = Queue { total, size, next: AtomicUsize::new(0), done: AtomicUsize::new(0), stop: AtomicBool::new(false) };
+        let queue =
+            Queue { total, size, next: AtomicUsize::new(0), done: AtomicUsize::new(0), stop: AtomicBool::new(false) };
         let results: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::with_capacity(blocks));
-        let worker = |progress: Option<&ProgressFn>| {
+        let worker = |progress: Option<&ProgressFn<'_>>| {
             let mut space = scratch();
             while let Some((index, range)) = queue.take() {
                 let width = range.len();
@@ -110,7 +111,7 @@ impl Queue {
         (start < self.total).then(|| (index, start..(start + self.size).min(self.total)))
     }
 
-    fn finish(&self, width: usize, failed: bool, progress: Option<&ProgressFn>) {
+    fn finish(&self, width: usize, failed: bool, progress: Option<&ProgressFn<'_>>) {
         let done = self.done.fetch_add(width, Ordering::Relaxed) + width;
         let asked_to_stop = progress.is_some_and(|tell| tell(done, self.total).is_break());
         if failed || asked_to_stop {
@@ -138,10 +139,15 @@ mod tests {
         for threads in [1, 2, 5] {
             let barrier = std::sync::Barrier::new(threads);
             let ids = Run::threads(threads)
-                .map_blocks(threads, 1, || (), |(), _| {
-                    barrier.wait(); // returns only when `threads` workers are inside at once
-                    Ok(std::thread::current().id())
-                })
+                .map_blocks(
+                    threads,
+                    1,
+                    || (),
+                    |(), _| {
+                        barrier.wait(); // returns only when `threads` workers are inside at once
+                        Ok(std::thread::current().id())
+                    },
+                )
                 .unwrap();
             assert_eq!(ids.into_iter().collect::<HashSet<_>>().len(), threads);
         }
@@ -149,16 +155,22 @@ mod tests {
 
     #[test]
     fn the_callback_can_stop_the_work() {
-        let stop = |done: usize, _total: usize| if done >= 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let stop =
+            |done: usize, _total: usize| if done >= 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         let result = Run::threads(1).on_progress(&stop).map_blocks(10, 2, || (), |(), range| Ok(range));
         assert_eq!(result, Err(Error::Interrupted { done: 4, total: 10 }));
     }
 
     #[test]
     fn the_first_error_in_block_order_is_returned() {
-        let result = Run::threads(1).map_blocks(9, 1, || (), |(), range| {
-            if range.start >= 3 { Err(Error::Empty { what: "block", unit: "row" }) } else { Ok(()) }
-        });
+        let result = Run::threads(1).map_blocks(
+            9,
+            1,
+            || (),
+            |(), range| {
+                if range.start >= 3 { Err(Error::Empty { what: "block", unit: "row" }) } else { Ok(()) }
+            },
+        );
         assert_eq!(result, Err(Error::Empty { what: "block", unit: "row" }));
     }
 }

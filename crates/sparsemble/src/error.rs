@@ -87,8 +87,8 @@ pub enum Error {
 
 impl Error {
     /// An [`Error::InvalidParameter`] for any value that can be shown.
-    pub(crate) fn parameter(name: &'static str, value: impl ToString, reason: &'static str) -> Self {
-        Self::InvalidParameter { name, value: value.to_string(), reason }
+    pub(crate) fn parameter(name: &'static str, value: impl std::fmt::Display, reason: &'static str) -> Self {
+        Self::InvalidParameter { name, value: format!("{value}"), reason }
     }
 
     /// An [`Error::Io`] that remembers what the system said.

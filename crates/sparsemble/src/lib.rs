@@ -1,7 +1,38 @@
-//! Sparse coding.
+//! Sparse coding, dictionary learning and ensemble sparse models.
+//!
+//! A sparse model approximates a sample x by D·a, a few columns (*atoms*) of a dictionary D. The code reads as the data
+//! flows, and the modules are the stages:
+//!
+//! 1. [`image`]: pictures in and out;
+//! 2. [`patch`]: a picture to patches and back;
+//! 3. [`degradation`]: what happened to the samples, z = Φx;
+//! 4. [`coding`]: sparse codes of samples in a basis;
+//! 5. [`metrics`]: how good the result is.
+//!
+//! Samples are columns ([`Matrix`], [`MatrixView`]), everything is generic over `f32` and `f64` ([`Scalar`]), and results
+//! are the same bits for any number of threads ([`Run`]). Nothing here prints, reads a clock or draws unseeded random
+//! numbers. λ is that of Eq. (1) of the paper: ‖x − Da‖² + λ‖a‖₁, without ½.
+//!
+//! ```
+//! use sparsemble::coding::{CodingBasis, Lasso, Pursuit, Samples, SparseCoder};
+//! use sparsemble::{Matrix, Run};
+//!
+//! let atoms = Matrix::from_fn(16, 40, |r, c| ((r * c + r + 3 * c) as f32).sin());
+//! let samples = Matrix::from_fn(16, 5, |r, c| ((r + 7 * c) as f32).cos());
+//!
+//! let basis = CodingBasis::new(atoms.view())?;
+//! let samples = Samples::new(samples.view());
+//! let lasso = Lasso::lambda(0.2).encode(&basis, &samples, Run::default())?;
+//! let greedy = Pursuit::omp(3).encode(&basis, &samples, Run::default())?;
+//!
+//! assert!(lasso.report.worst_gap <= Some(1e-6)); // certified
+//! assert_eq!(greedy.codes.column(0).count(), 3);
+//! # Ok::<(), sparsemble::Error>(())
+//! ```
+
+mod blocks;
 pub mod coding;
 pub mod degradation;
-mod blocks;
 mod error;
 pub mod image;
 mod kernels;

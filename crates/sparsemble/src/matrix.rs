@@ -198,8 +198,8 @@ mod tests {
 
     #[test]
     fn both_memory_orders_are_one_view() {
-        let columns = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let rows = [1.0, 3.0, 5.0, 2.0, 4.0, 6.0];
+        let columns = [1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let rows = [1.0_f64, 3.0, 5.0, 2.0, 4.0, 6.0];
         let a = MatrixView::from_columns(&columns, 2, 3).unwrap();
         let b = MatrixView::from_strided(&rows, (2, 3), (3, 1)).unwrap();
         assert_eq!(a.to_matrix(), b.to_matrix());

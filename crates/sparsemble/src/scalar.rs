@@ -1,7 +1,7 @@
 //! The two number types everything is written for.
 
 use std::fmt::{Debug, Display};
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// A real number: `f32` or `f64`.
 ///
@@ -20,6 +20,7 @@ pub trait Scalar:
     + Sub<Output = Self>
     + SubAssign
     + Mul<Output = Self>
+    + MulAssign
     + Div<Output = Self>
     + Neg<Output = Self>
     + Send
@@ -40,6 +41,7 @@ pub trait Scalar:
     /// The same number in double precision.
     fn to_f64(self) -> f64;
     /// The magnitude.
+    #[must_use]
     fn abs(self) -> Self;
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;

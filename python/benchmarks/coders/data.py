@@ -1,4 +1,4 @@
-"""What is coded: natural patches of the committed photographs, and the digits of USPS where they are at hand."""
+"""What is coded: natural patches of the committed photographs, and the USPS digits where they are at hand."""
 
 import os
 from dataclasses import dataclass
@@ -35,12 +35,12 @@ class Problem:
         return {"M": self.D.shape[1], "K": self.D.shape[0]}
 
     def cast(self, dtype: str) -> tuple[np.ndarray, np.ndarray]:
-        """X and D in one of `DTYPES`."""
+        """Return X and D in one of `DTYPES`."""
         return self.X.astype(DTYPES[dtype], copy=False), self.D.astype(DTYPES[dtype], copy=False)
 
 
 def patch_problem(side: int, n_samples: int, n_atoms: int) -> Problem:
-    """Patches of side × side pixels; the atoms are other patches, the same for any number of samples."""
+    """Return patches of side × side pixels; the atoms are other patches, the same for any `n_samples`."""
     patches = _patches(side)
     atoms = patches[MOST_SAMPLES : MOST_SAMPLES + MOST_ATOMS]
     return Problem(patches[: min(n_samples, MOST_SAMPLES)], atoms[:n_atoms])
@@ -58,17 +58,17 @@ def _patches(side: int) -> np.ndarray:
 
 
 def _patches_of(photograph: Path, side: int, rng: np.random.Generator) -> np.ndarray:
-    pixels = np.asarray(Image.open(photograph).convert("L"), dtype=np.float64) / 255
+    pixels = np.asarray(Image.open(photograph).convert("L"))
     windows = np.lib.stride_tricks.sliding_window_view(pixels, (side, side))
     rows, columns = windows.shape[:2]
     drawn = rng.permutation(rows * columns)[:DRAWN_PER_PHOTOGRAPH]
-    patches = windows[drawn // columns, drawn % columns].reshape(-1, side * side)
-    patches = patches - patches.mean(axis=1, keepdims=True)
+    patches = windows[drawn // columns, drawn % columns].reshape(-1, side * side) / 255.0
+    patches -= patches.mean(axis=1, keepdims=True)
     return _unit_rows(patches[patches.var(axis=1) > LEAST_VARIANCE])
 
 
 def self_representation(n_samples: int) -> tuple[str, np.ndarray]:
-    """The name and the rows of a set to be coded by itself, 256 features each."""
+    """Return the name and the rows of a set to be coded by itself, 256 features each."""
     folder = Path(os.environ.get("SPARSEMBLE_DATA", ROOT.parent / "shared" / "data"))
     table = folder / "clustering" / "usps9298.csv"
     if not table.is_file():

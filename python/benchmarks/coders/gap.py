@@ -1,11 +1,12 @@
 """What a set of codes is worth, computed in float64 from the codes alone, for every contender alike.
 
-Samples are rows: X is (T, M), the dictionary D is (K, M), codes are (T, K). The problem of one sample is Eq. (1),
+Samples are rows: X is (T, M), the dictionary D is (K, M), codes are (T, K). Each code should minimise Eq.
+(1),
 
     P(a) = ‖x − aD‖² + λ‖a‖₁.
 
-Every θ with max |Dθ| ≤ λ/2 bounds the minimum from below by ‖x‖² − ‖x − θ‖². The certificate takes θ = s·r, the
-residual r = x − aD scaled by the best s that keeps it feasible. Its gap is twice that of the form with ½ in front.
+Every θ with max |Dθ| ≤ λ/2 bounds the minimum from below by ‖x‖² − ‖x − θ‖². The certificate takes θ = s·r,
+the residual r = x − aD scaled by the best s that keeps it feasible. Its gap is twice that of the form with ½.
 """
 
 from collections.abc import Iterator
@@ -49,7 +50,7 @@ def lasso_certificate(
 
 
 def residual_energy(X: np.ndarray, D: np.ndarray, codes: Any) -> np.ndarray:
-    """‖x − aD‖² of each sample."""
+    """Return ‖x − aD‖² of each sample."""
     energy = np.empty(len(X))
     for rows, _, _, r in _residuals(X, D.astype(np.float64, copy=False), codes):
         energy[rows] = _dots(r, r)

@@ -2,17 +2,21 @@
 
 import os
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from threadpoolctl import threadpool_info
 
+from coders.data import ROOT
+
 PACKAGES = ("sparsemble", "numpy", "scipy", "scikit-learn", "spams-bin", "faiss-cpu")
+CRATES = ("faer", "matrixmultiply")
 INSTRUCTION_SETS = ("avx2", "fma", "avx512f", "avx512_vnni", "avx_vnni", "asimd", "sve")
 
 
 def describe() -> dict[str, str]:
-    """Name and value of each fact."""
+    """Return the name and the value of each fact."""
     processor = _cpuinfo()
     flags = processor.get("flags", processor.get("Features", "")).split()
     return {
@@ -22,6 +26,7 @@ def describe() -> dict[str, str]:
         "load before the run": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "not known",
         "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
         "versions": ", ".join(f"{package} {_version(package)}" for package in PACKAGES),
+        "GEMM libraries": ", ".join(f"{crate} {_locked(crate)}" for crate in CRATES),
         "BLAS": ", ".join(
             sorted({_blas(library) for library in threadpool_info() if library["user_api"] == "blas"})
         ),
@@ -29,7 +34,7 @@ def describe() -> dict[str, str]:
 
 
 def _cpuinfo() -> dict[str, str]:
-    """The first processor of Linux's table; empty elsewhere."""
+    """Return the first processor of Linux's table, nothing elsewhere."""
     table = Path("/proc/cpuinfo")
     if not table.exists():
         return {}
@@ -42,6 +47,12 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
+
+
+def _locked(crate: str) -> str:
+    """Return the version in the lock file of the workspace."""
+    found = re.search(rf'name = "{crate}"\nversion = "(.+)"', (ROOT / "Cargo.lock").read_text())
+    return found[1] if found else "not known"
 
 
 def _blas(library: dict[str, str]) -> str:

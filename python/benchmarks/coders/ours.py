@@ -3,7 +3,6 @@
 from typing import Any
 
 import sparsemble
-
 from coders.contest import Coder, Contender, coder
 from coders.data import Problem
 

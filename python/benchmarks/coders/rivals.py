@@ -24,7 +24,7 @@ BLOCK = 512
 """Samples in one matrix product."""
 
 SKLEARN_ITERATIONS = 10_000
-"""Ten times its default, which leaves gaps of 1e-5; it stops by itself at a tolerance of 1e-8 that cannot be set."""
+"""Ten times its default, which leaves gaps of 1e-5. It stops by itself at 1e-8, which cannot be changed."""
 
 SPAMS_LASSO = {"SPAMS": False, "SPAMS cholesky": True}
 """The two ways of its lasso: by the inverse of the Gram matrix of the support, and by its Cholesky factor."""
@@ -45,7 +45,7 @@ def spams_lasso(D: np.ndarray, lam: float, cholesky: bool, threads: int) -> Code
 
 
 def lasso_contenders(problem: Problem, lam: float, settings: Settings) -> Iterable[Contender]:
-    """SPAMS in both dtypes and both ways, and scikit-learn's coordinate descent."""
+    """Give SPAMS in both dtypes and both ways, and scikit-learn's coordinate descent."""
     for dtype in ("f32", "f64"):
         X, D = problem.cast(dtype)
         for threads in (1, 2):
@@ -58,7 +58,7 @@ def lasso_contenders(problem: Problem, lam: float, settings: Settings) -> Iterab
 
 
 def pursuit_contenders(problem: Problem, n_atoms: int, settings: Settings) -> Iterable[Contender]:
-    """SPAMS, whose `omp` is order-recursive, and scikit-learn's orthogonal matching pursuit."""
+    """Give SPAMS, whose `omp` is order-recursive, and scikit-learn's orthogonal matching pursuit."""
     for dtype in ("f32", "f64"):
         X, D = problem.cast(dtype)
         for threads in (1, 2):
@@ -69,7 +69,8 @@ def pursuit_contenders(problem: Problem, n_atoms: int, settings: Settings) -> It
 
 
 def _spams_omp(atoms: np.ndarray, n_atoms: int, threads: int) -> Coder:
-    return lambda X: spams.omp(X.T, atoms, L=n_atoms, numThreads=threads).T
+    # Without an explicit eps it returns empty codes in f32.
+    return lambda X: spams.omp(X.T, atoms, L=n_atoms, eps=0.0, numThreads=threads).T
 
 
 def sklearn_coder(D: np.ndarray, **options: Any) -> Coder:
@@ -84,7 +85,7 @@ def sklearn_coder(D: np.ndarray, **options: Any) -> Coder:
 
 
 def best_atom_contenders(problem: Problem) -> Iterable[Contender]:
-    """The best atom by |correlation|: blocked NumPy, and the exact inner-product search of faiss over ±D."""
+    """Give blocked NumPy and the exact search of faiss over ±D, for the atom of largest |correlation|."""
     for dtype in ("f32", "f64"):
         X, D = problem.cast(dtype)
         yield coder("NumPy", dtype, 1, _numpy_best_atom(D), X)
@@ -129,7 +130,7 @@ def one_per_sample(atoms: np.ndarray, coefficients: np.ndarray, n_atoms: int) ->
 
 
 def product_contenders(problem: Problem) -> Iterable[Contender]:
-    """The bare product of atoms and samples in blocks, never stored whole: what a GEMM library can do."""
+    """Give the GEMM libraries, for the bare product of atoms and samples in blocks, never stored whole."""
     for dtype in ("f32", "f64"):
         X, D = problem.cast(dtype)
         yield coder("OpenBLAS", dtype, 1, _numpy_product(D), X)
@@ -149,7 +150,7 @@ def _numpy_product(D: np.ndarray) -> Coder:
 
 
 def _native_product(library: str, dtype: str, n_features: int, n_atoms: int, n_samples: int) -> Contender:
-    """The program of crates/sparsemble-bench, which reports its own time."""
+    """Call the program of crates/sparsemble-bench, which reports its own time."""
     command = [
         os.environ["SPARSEMBLE_BENCH_BIN"],
         library,

@@ -1,9 +1,9 @@
 """Samples coded by each other, Eq. (17): M = 256, K = T = 9298, no sample by itself.
 
-SPAMS cannot exclude an atom. So it codes the first samples against all the others: a dictionary that is a little
-smaller, which favours it. Its time has a part paid once, the Gram matrix, which would weigh too much on a few samples:
-two sizes give both parts, and the comparison uses their sum for all T samples. On that smaller problem we run too, so
-that the objectives can be compared.
+SPAMS cannot exclude an atom. So it codes the first ninth of the samples against all the others: a
+dictionary that is a little smaller, which favours it. Its time has a part paid once, the Gram matrix,
+which would weigh too much on so few samples: two sizes give both parts, and the comparison uses their sum
+for all T samples. On that smaller problem we run too, so that the objectives can be compared.
 """
 
 import numpy as np
@@ -79,7 +79,7 @@ def _against_the_others(problem: Problem, n_all: int, settings: Settings, record
 
 
 def _for_all(few: Result, many: Result, n_all: int) -> Result:
-    """The time of all samples: a part paid once and a part for each, from two sizes."""
+    """Estimate the time of all samples: a part paid once and a part for each, from two sizes."""
     each = (many.seconds - few.seconds) / (many.n_samples - few.n_samples)
     once = max(0.0, many.seconds - each * many.n_samples)
     return Result(many.name, many.dtype, 1, n_all, once + each * n_all, gap_max=many.gap_max)

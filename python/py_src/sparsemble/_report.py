@@ -74,6 +74,6 @@ def warn_of_zeros(samples: Samples, dictionary: NDArray[Any], parameters: "Param
     if largest == 0.0:
         return
     limits = ("lam", "relative_lam", "max_error", "max_l1_norm", "positive")
-    given = ", ".join(f"{name}={parameters[name]}" for name in limits if parameters[name])
+    given = ", ".join(f"{name}={value}" for name, value in parameters.items() if name in limits and value)
     message = f"every code is zero: relax {given}; the largest lambda_max of the samples is {largest:.4g}"
     warnings.warn(message, UserWarning, stacklevel=3)

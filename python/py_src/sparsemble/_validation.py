@@ -33,47 +33,50 @@ def check_samples(
     X: ArrayLike, dictionary: ArrayLike, mask: ArrayLike | None, exclude: ArrayLike | None
 ) -> tuple[Samples, NDArray[Any]]:
     """Return `(X, mask, exclude)` and the dictionary as the compiled code takes them, copying little."""
-    X = check_array(X, dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0, input_name="X")
-    dictionary = check_array(
-        dictionary, dtype=X.dtype, ensure_all_finite=False, ensure_min_samples=0, input_name="dictionary"
+    rows: NDArray[Any] = check_array(
+        X, dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0, input_name="X"
     )
-    if X.shape[1] != dictionary.shape[1]:
+    atoms: NDArray[Any] = check_array(
+        dictionary, dtype=rows.dtype, ensure_all_finite=False, ensure_min_samples=0, input_name="dictionary"
+    )
+    if rows.shape[1] != atoms.shape[1]:
         raise ValueError(
-            f"X has {X.shape[1]} features and the atoms of dictionary have {dictionary.shape[1]}; "
+            f"X has {rows.shape[1]} features and the atoms of dictionary have {atoms.shape[1]}; "
             "samples and atoms are rows, so both arrays need the same number of columns"
         )
-    return (X, _check_mask(mask, X), _check_exclude(exclude, X)), dictionary
+    return (rows, _check_mask(mask, rows.shape), _check_exclude(exclude, len(rows))), atoms
 
 
-def _check_mask(mask: ArrayLike | None, X: NDArray[Any]) -> NDArray[np.uint8] | None:
+def _check_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.uint8] | None:
     if mask is None:
         return None
-    mask = np.asarray(mask)
-    if mask.dtype != np.bool_:
-        raise TypeError(f"mask has dtype {mask.dtype}; it must be bool, True where X was observed")
-    if mask.shape != X.shape:
-        raise ValueError(f"mask has shape {mask.shape}; it must have that of X, {X.shape}")
-    return mask.view(np.uint8)
+    observed = np.asarray(mask)
+    if observed.dtype != np.bool_:
+        raise TypeError(f"mask has dtype {observed.dtype}; it must be bool, True where X was observed")
+    if observed.shape != shape:
+        raise ValueError(f"mask has shape {observed.shape}; it must have that of X, {shape}")
+    return observed.view(np.uint8)
 
 
-def _check_exclude(exclude: ArrayLike | None, X: NDArray[Any]) -> NDArray[np.int64] | None:
+def _check_exclude(exclude: ArrayLike | None, n_samples: int) -> NDArray[np.int64] | None:
     if exclude is None:
         return None
-    exclude = np.asarray(exclude)
-    if exclude.dtype.kind not in "iu":
-        raise TypeError(f"exclude has dtype {exclude.dtype}; it must hold whole numbers, -1 for no exclusion")
-    if exclude.shape != X.shape[:1]:
+    atoms = np.asarray(exclude)
+    if atoms.dtype.kind not in "iu":
+        raise TypeError(f"exclude has dtype {atoms.dtype}; it must hold whole numbers, -1 for no exclusion")
+    if atoms.shape != (n_samples,):
         raise ValueError(
-            f"exclude has shape {exclude.shape}; it must hold one atom for each of {X.shape[0]} samples"
+            f"exclude has shape {atoms.shape}; it must hold one atom for each of {n_samples} samples"
         )
-    return exclude.astype(np.int64, order="C")
+    return atoms.astype(np.int64, order="C")
 
 
 def check_parameters(parameters: "Parameters") -> None:
     """Refuse parameters of the wrong kind; their ranges are checked by the compiled code."""
     for name, value in parameters.items():
         kind, words = _KINDS.get(name, _NUMBER)
-        if value is not None and not isinstance(value, kind):
+        left_out = value is None and name not in ("method", "positive", "tol")
+        if not left_out and not isinstance(value, kind):
             raise TypeError(f"{name}={value!r}: must be {words}")
 
 

@@ -137,8 +137,8 @@ def sparse_encode(
     >>> report.converged, report.iterations
     (True, 1)
     """
-    samples, dictionary = check_samples(X, dictionary, mask, exclude)
-    n_samples, n_atoms = len(samples[0]), len(dictionary)
+    samples, atoms = check_samples(X, dictionary, mask, exclude)
+    n_samples, n_atoms = len(samples[0]), len(atoms)
     parameters: Parameters = {
         "method": method,
         "lam": lam,
@@ -153,7 +153,7 @@ def sparse_encode(
     }
     check_parameters(parameters)
     with running(n_threads, progress, n_samples) as run:
-        csr, outcome = _native.encode(samples, dictionary, parameters, run)
+        csr, outcome = _native.encode(samples, atoms, parameters, run)
     # An array, not a matrix: `*` means what it means in NumPy, SciPy advises it for new code, and the
     # estimators of scikit-learn that take one take the other.
     codes = csr_array(csr, shape=(n_samples, n_atoms))
@@ -161,7 +161,7 @@ def sparse_encode(
     if not report.converged:
         warn_of_shortfall(report, parameters, codes.dtype)
     if codes.nnz == 0:
-        warn_of_zeros(samples, dictionary, parameters)
+        warn_of_zeros(samples, atoms, parameters)
     return (codes, report) if return_report else codes
 
 
@@ -192,9 +192,9 @@ def lambda_max(
     >>> lambda_max([[3.0, 0.1], [0.0, -2.0]], np.eye(2))
     array([6., 4.])
     """
-    samples, dictionary = check_samples(X, dictionary, mask, exclude)
+    samples, atoms = check_samples(X, dictionary, mask, exclude)
     with running(n_threads, None, len(samples[0])) as run:
-        return _native.lambda_max(samples, dictionary, run)
+        return _native.lambda_max(samples, atoms, run)
 
 
 class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -290,10 +290,10 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self : SparseCoder
             The estimator itself.
         """
-        X = validate_data(self, X, dtype=FLOATS)
+        samples: NDArray[Any] = validate_data(self, X, dtype=FLOATS)
         if self.dictionary is None:
-            self._examples = normalize(X)
-        self._encode(X[:0], progress=None)  # no sample, but every check
+            self._examples: NDArray[Any] = normalize(samples)
+        self._encode(samples[:0], progress=None)  # no sample, but every check
         return self
 
     def transform(self, X: ArrayLike) -> Any:
@@ -311,8 +311,8 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         check_is_fitted(self)
         # The compiled code looks for NaN as it reads.
-        X = validate_data(self, X, dtype=FLOATS, reset=False, ensure_all_finite=False)
-        codes = self._encode(X, progress=self.progress)
+        samples: NDArray[Any] = validate_data(self, X, dtype=FLOATS, reset=False, ensure_all_finite=False)
+        codes = self._encode(samples, progress=self.progress)
         return codes if self.sparse_output else codes.toarray()
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:

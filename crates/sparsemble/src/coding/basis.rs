@@ -24,7 +24,8 @@ pub struct CodingBasis<T> {
     raw: OnceLock<Panels<T>>,
     unit: OnceLock<Panels<T>>,
     squares: OnceLock<Panels<T>>,
-    gram: OnceLock<Vec<T>>,
+    /// Rows of the Gram matrix of the unit atoms, each made when it is first wanted; empty if they would be too many.
+    gram: Vec<OnceLock<Box<[T]>>>,
 }
 
 impl<T: Scalar> CodingBasis<T> {
@@ -43,7 +44,17 @@ impl<T: Scalar> CodingBasis<T> {
         let mut atoms = Columns::copy_of(atoms);
         let scales = (0..atoms.count()).map(|j| tame(atoms.padded_mut(j))).collect();
         let norms = (0..atoms.count()).map(|j| norm(atoms.column(j))).collect();
-        Ok(Self { atoms, scales, norms, raw: OnceLock::new(), unit: OnceLock::new(), squares: OnceLock::new(), gram: OnceLock::new() })
+        let gram_size = atoms.count().saturating_mul(atoms.count()).saturating_mul(size_of::<T>());
+        let gram_rows = if gram_size <= LARGEST_GRAM { atoms.count() } else { 0 };
+        Ok(Self {
+            atoms,
+            scales,
+            norms,
+            raw: OnceLock::new(),
+            unit: OnceLock::new(),
+            squares: OnceLock::new(),
+            gram: std::iter::repeat_with(OnceLock::new).take(gram_rows).collect(),
+        })
     }
 
     /// M, the number of features.
@@ -90,11 +101,11 @@ impl<T: Scalar> CodingBasis<T> {
     /// The squares of the entries of the unit atoms, packed: times a mask they give the energy an atom keeps.
     pub(crate) fn unit_squares(&self) -> &Panels<T> {
         self.squares.get_or_init(|| {
-            let mut squares = self.atoms.clone();
+            let mut squares = Columns::zeros(self.n_features(), self.n_atoms());
             for j in 0..self.n_atoms() {
                 let factor = inverse(self.norms[j]);
-                for value in squares.padded_mut(j) {
-                    *value = T::from_f64((value.to_f64() * factor).powi(2));
+                for (square, value) in squares.padded_mut(j).iter_mut().zip(self.atoms.column(j)) {
+                    *square = T::from_f64((value.to_f64() * factor).powi(2));
                 }
             }
             Panels::pack(best_level(), (self.n_features(), self.n_atoms()), |j| squares.column(j), |_| T::ONE)
@@ -107,31 +118,32 @@ impl<T: Scalar> CodingBasis<T> {
         Panels::pack(best_level(), size, |j| self.atoms.column(j), scale)
     }
 
-    /// Column k of the Gram matrix of the unit atoms, as long as the correlations of [`Store`].
-    pub(crate) fn unit_gram(&self) -> &[T] {
-        self.gram.get_or_init(|| {
+    /// Whether the Gram matrix is small enough to be kept.
+    pub(crate) fn has_gram(&self) -> bool {
+        !self.gram.is_empty()
+    }
+
+    /// The products of one unit atom with all of them, as long as the correlations of [`Store`]; only if
+    /// [`Self::has_gram`].
+    ///
+    /// Rows are made one by one so that a small batch does not pay for atoms it never uses, and all alike so that the
+    /// values do not depend on who asked first.
+    pub(crate) fn gram_row(&self, atom: usize) -> &[T] {
+        self.gram[atom].get_or_init(|| {
             let panels = self.unit();
-            let mut tiles = Tiles::new(self.n_features(), GRAM_BLOCK);
-            let mut store = Store::new(panels, GRAM_BLOCK);
-            let mut gram = Vec::with_capacity(self.n_atoms() * panels.count() * panels.width());
-            let mut unit_atom = vec![T::ZERO; self.n_features()];
-            for first in (0..self.n_atoms()).step_by(GRAM_BLOCK) {
-                let last = (first + GRAM_BLOCK).min(self.n_atoms());
-                tiles.clear();
-                for j in first..last {
-                    let factor = T::from_f64(inverse(self.norms[j]));
-                    for (out, &value) in unit_atom.iter_mut().zip(self.atoms.column(j)) {
-                        *out = value * factor;
-                    }
-                    tiles.push(&unit_atom);
-                }
-                correlate(panels, &tiles, &mut store);
-                (0..last - first).for_each(|slot| gram.extend_from_slice(store.of(slot)));
-            }
-            gram
+            let factor = T::from_f64(inverse(self.norms[atom]));
+            let unit_atom: Vec<T> = self.atoms.column(atom).iter().map(|&value| value * factor).collect();
+            let mut tiles = Tiles::new(self.n_features(), 1);
+            tiles.push(&unit_atom);
+            let mut store = Store::new(panels, 1);
+            correlate(panels, &tiles, &mut store);
+            store.of(0).into()
         })
     }
 }
+
+/// The most memory a Gram matrix may take.
+const LARGEST_GRAM: usize = 64 << 20;
 
 /// Divides a column by a power of two if its norm is extreme, and returns that power (one for most).
 ///
@@ -149,9 +161,6 @@ pub(crate) fn tame<T: Scalar>(column: &mut [T]) -> f64 {
     }
     scale
 }
-
-/// Columns of the Gram matrix computed in one pass.
-const GRAM_BLOCK: usize = 96;
 
 /// 1/x, and 0 for 0.
 pub(crate) fn inverse(x: f64) -> f64 {

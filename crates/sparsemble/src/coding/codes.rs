@@ -97,11 +97,12 @@ impl<T: Scalar> SparseCodes<T> {
 
     /// Adds a sample; sorts its entries by atom and drops exact zeros.
     pub(crate) fn push(&mut self, entries: impl Iterator<Item = (u32, T)>) {
-        let mut entries: Vec<(u32, T)> = entries.filter(|(_, a)| a.abs() > T::ZERO).collect();
-        entries.sort_unstable_by_key(|(atom, _)| *atom);
-        for (atom, coefficient) in entries {
-            self.atoms.push(atom);
-            self.coefficients.push(coefficient);
+        let start = self.atoms.len();
+        for (atom, coefficient) in entries.filter(|(_, a)| a.abs() > T::ZERO) {
+            // Insertion: the entries are few, and this needs no space of its own.
+            let place = start + self.atoms[start..].partition_point(|other| *other < atom);
+            self.atoms.insert(place, atom);
+            self.coefficients.insert(place, coefficient);
         }
         self.starts.push(self.atoms.len());
     }

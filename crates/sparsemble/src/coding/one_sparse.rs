@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use fearless_simd::dispatch;
+use fearless_simd::{dispatch, prelude::*};
 
 use crate::blocks::Run;
 use crate::error::{Error, Result};
-use crate::kernels::{Columns, Largest, Maxima, Panels, Store, Tiles, best_level, correlate, dot};
+use crate::kernels::{Columns, Largest, Maxima, Panels, Store, Tiles, correlate, dot};
 use crate::scalar::Scalar;
 
 use super::basis::inverse;
@@ -41,7 +41,7 @@ const BLOCK: usize = 192;
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 ///
-/// Paper: §V-A1, §V-B, §VI (1-sparse representations).
+/// Paper: §IV-A1, §IV-B, §V (1-sparse representations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OneSparse {
     /// How many atoms to return for each sample.
@@ -128,9 +128,10 @@ impl<T: Scalar> Scratch<T> {
                 range.clone().enumerate().for_each(|(slot, i)| maxima.exclude(slot, samples.excluded_atom(i)));
                 correlate(basis.unit(), &self.tiles, maxima);
                 for slot in 0..range.len() {
-                    // Ties go to the first atom, as a plain search would have it.
-                    let best = maxima.above(slot, T::ZERO).reduce(|a, b| if b.1 > a.1 || (b.1 >= a.1 && b.0 < a.0) { b } else { a });
-                    entries.extend(best.map(|(j, _)| (j as u32, coefficient_on_unit_atom(basis, j, self.x.padded(slot)))));
+                    let x = self.x.padded(slot);
+                    let best: Option<(u32, f64)> =
+                        dispatch!(basis.unit().level(), simd => best_atom(simd, basis, maxima, slot, x));
+                    entries.extend(best);
                     finish(&mut block, basis, self.scales[slot], &mut entries);
                 }
             }
@@ -198,14 +199,30 @@ pub(super) fn mask_energies<'a, T: Scalar>(
     Some(store)
 }
 
-fn coefficient_on_unit_atom<T: Scalar>(basis: &CodingBasis<T>, atom: usize, x: &[T]) -> f64 {
-    let atom_values = basis.columns().padded(atom);
-    let correlation = dispatch!(best_level(), simd => dot(simd, atom_values, x));
-    correlation.to_f64() * inverse(basis.norm(atom))
+/// The best atom and its coefficient on the unit atom; the first among equals, as a plain search would have it.
+#[inline(always)]
+fn best_atom<S: Simd, T: Scalar>(
+    simd: S,
+    basis: &CodingBasis<T>,
+    maxima: &Maxima<T>,
+    slot: usize,
+    x: &[T],
+) -> Option<(u32, f64)> {
+    let mut best: Option<(usize, T)> = None;
+    maxima.above(simd, slot, T::ZERO, |atom, value| {
+        if best.is_none_or(|(first, largest)| value > largest || (value >= largest && atom < first)) {
+            best = Some((atom, value));
+        }
+    });
+    let (atom, _) = best?;
+    let correlation = dot(simd, basis.columns().padded(atom), x).to_f64();
+    Some((atom as u32, correlation * inverse(basis.norm(atom))))
 }
 
 /// Adds a sample to the block, given its coefficients on unit atoms.
 fn finish<T: Scalar>(block: &mut Coding<T>, basis: &CodingBasis<T>, scale: f64, entries: &mut Vec<(u32, f64)>) {
     block.report.push(SampleStatus::Converged, entries.len(), None);
-    block.codes.push(entries.drain(..).map(|(j, a)| (j, basis.coefficient(j, a * inverse(basis.norm(j as usize)), scale))));
+    block
+        .codes
+        .push(entries.drain(..).map(|(j, a)| (j, basis.coefficient(j, a * inverse(basis.norm(j as usize)), scale))));
 }

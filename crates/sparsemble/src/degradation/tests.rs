@@ -1,6 +1,7 @@
 //! The laws of every degradation, run over one list of them.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use super::{Degradation, Dense, Identity};
 use crate::error::Error;
@@ -8,7 +9,7 @@ use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
 /// One line for each operator; `n_features` and `n_measurements` are what the operator may follow if it can.
-fn registry<T: Scalar>(n_features: usize, n_measurements: usize, values: &Values) -> Vec<Box<dyn Degradation<T>>> {
+fn registry<T: Scalar>(n_features: usize, n_measurements: usize, values: Values) -> Vec<Box<dyn Degradation<T>>> {
     vec![
         Box::new(Identity::new(n_features)),
         Box::new(Dense::new(values.matrix::<T>(n_measurements, n_features).view()).unwrap()),
@@ -75,15 +76,18 @@ fn linearity_law<T: Scalar>(phi: &dyn Degradation<T>, seed: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    // The same cases in every run.
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(14), failure_persistence: None, ..ProptestConfig::with_cases(48)
+    })]
 
     #[test]
     fn every_degradation_has_its_adjoint_and_is_linear(m in 1_usize..70, n in 1_usize..70, seed in any::<u64>()) {
-        for phi in registry::<f32>(m, n, &Values { seed }) {
+        for phi in registry::<f32>(m, n, Values { seed }) {
             adjoint_law(phi.as_ref(), seed);
             linearity_law(phi.as_ref(), seed);
         }
-        for phi in registry::<f64>(m, n, &Values { seed }) {
+        for phi in registry::<f64>(m, n, Values { seed }) {
             adjoint_law(phi.as_ref(), seed);
             linearity_law(phi.as_ref(), seed);
         }

@@ -21,7 +21,7 @@ const MAX_BYTES: u64 = 1 << 30;
 /// Reads a PNG, JPEG, PNM, TIFF or BMP file, told apart by content, as a grey picture.
 ///
 /// 8-bit samples keep their value and 16-bit samples are divided by 257 (see [`WHITE`](super::WHITE)). Colour becomes
-/// its BT.601 luma (299 R + 587 G + 114 B) / 1000, not rounded; alpha, colour profiles and orientation tags are ignored.
+/// its BT.601 luma (299 R + 587 G + 114 B) / 1000, not rounded. Alpha, colour profiles and orientation are ignored.
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::Image`] if it is damaged, of another kind, in floating point or
@@ -104,7 +104,9 @@ fn to_gray(bytes: &[u8]) -> std::result::Result<GrayImage, String> {
         DynamicImage::ImageRgba8(p) => luma(p.as_raw(), 4, BitDepth::Eight),
         DynamicImage::ImageRgb16(p) => luma(p.as_raw(), 3, BitDepth::Sixteen),
         DynamicImage::ImageRgba16(p) => luma(p.as_raw(), 4, BitDepth::Sixteen),
-        other => return Err(format!("samples of type {:?} have no fixed white; save it in 8 or 16 bits", other.color())),
+        other => {
+            return Err(format!("samples of type {:?} have no fixed white; save it in 8 or 16 bits", other.color()));
+        }
     };
     GrayImage::new(Size { width: width as usize, height: height as usize }, samples).map_err(|error| error.to_string())
 }

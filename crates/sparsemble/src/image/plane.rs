@@ -1,12 +1,13 @@
 //! A grey picture and its intensity scale.
 //!
-//! **Scale.** Black is 0 and white is 255 ([`WHITE`]) at every bit depth, so an 8-bit sample is its own value and a 16-bit
-//! sample is divided by 257. The protocols we reproduce are written in these grey levels: PSNR with peak 255, rounding to
-//! 8 bits between steps, patches dropped at a variance of 10, features normalised above a norm of 1. A penalty λ stated
-//! for intensities in [0, 1], such as the paper's, becomes 255·λ here, because ‖x − Da‖² + λ‖a‖₁ scales that way.
+//! **Scale.** Black is 0 and white is 255 ([`WHITE`]) at every bit depth, so an 8-bit sample is its own value and a
+//! 16-bit sample is divided by 257. The protocols we reproduce are written in these grey levels: PSNR with peak 255,
+//! rounding to 8 bits between steps, patches dropped at a variance of 10, features normalised above a norm of 1. A
+//! penalty λ stated for intensities in [0, 1], such as the paper's, becomes 255·λ here, because ‖x − Da‖² + λ‖a‖₁
+//! scales that way.
 //!
-//! **Type.** Samples are `f64`. A picture is many times smaller than its overlapping patches, which is where `f32` pays:
-//! [`PatchGrid::extract`](crate::patch::PatchGrid::extract) makes them in either type.
+//! **Type.** Samples are `f64`. A picture is many times smaller than its overlapping patches, which is where `f32`
+//! pays: [`PatchGrid::extract`](crate::patch::PatchGrid::extract) makes them in either type.
 
 use crate::error::{Error, Result, expect_size};
 
@@ -92,7 +93,7 @@ impl GrayImage {
         Self::new(size, pixels.map(|(row, column)| intensity(row, column)).collect())
     }
 
-    /// The pixel-wise mean of pictures of one size, each counted equally: β_l = 1/L in Eq. (4).
+    /// The pixel-wise mean of pictures of one size, each counted equally: the weights 1/L in Eq. (4).
     ///
     /// # Errors
     /// If there is no picture or the sizes differ.

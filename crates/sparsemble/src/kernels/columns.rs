@@ -1,15 +1,16 @@
 //! Columns padded with zeros to whole vectors, so that kernels over one column have no remainder loop.
 
+use super::aligned::Aligned;
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
 /// Every column starts at a multiple of this many values, enough for the widest vector of any instruction set.
-const PADDING: usize = 16;
+pub(super) const PADDING: usize = 16;
 
 /// A dense matrix whose columns are padded with zeros.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Columns<T> {
-    data: Vec<T>,
+    data: Aligned<T>,
     rows: usize,
     stride: usize,
     count: usize,
@@ -18,7 +19,7 @@ pub(crate) struct Columns<T> {
 impl<T: Scalar> Columns<T> {
     pub(crate) fn zeros(rows: usize, count: usize) -> Self {
         let stride = rows.next_multiple_of(PADDING);
-        Self { data: vec![T::ZERO; stride * count], rows, stride, count }
+        Self { data: Aligned::zeros(stride * count), rows, stride, count }
     }
 
     pub(crate) fn copy_of(matrix: MatrixView<'_, T>) -> Self {
@@ -54,15 +55,14 @@ impl<T: Scalar> Columns<T> {
         &mut self.data[column * self.stride..][..self.stride]
     }
 
+    /// All columns in chunks of `PADDING`, and how many of these make a column.
+    #[inline(always)]
+    pub(super) fn chunks(&self) -> (&[[T; PADDING]], usize) {
+        (self.data.as_chunks::<PADDING>().0, self.stride / PADDING)
+    }
+
     /// One column without its padding.
     pub(crate) fn column(&self, column: usize) -> &[T] {
         &self.padded(column)[..self.rows]
-    }
-
-    /// The matrix without its padding.
-    pub(crate) fn view(&self) -> MatrixView<'_, T> {
-        let view = MatrixView::from_strided(&self.data, (self.rows, self.count), (1, self.stride));
-        // The strides are ours and fit by construction; an empty matrix has no data to be outside of.
-        view.unwrap_or_else(|_| unreachable!("padded columns fit their own buffer"))
     }
 }

@@ -5,16 +5,40 @@
 
 use fearless_simd::{dispatch, prelude::*};
 
+use super::aligned::Aligned;
 use super::panels::{Panels, TILE, Tiles, VECTORS};
 use crate::scalar::Scalar;
 
-/// Panels worked through before the next tile of samples is loaded: few enough to stay in the first-level cache.
-const PANELS_AT_ONCE: usize = 4;
+/// Panels in a run: worked through before the next tile of samples is loaded, few enough to stay in the first-level
+/// cache.
+const RUN: usize = 4;
 
-/// What happens to the correlations of one panel of atoms with one tile of samples.
+/// The product of one panel and one tile: `VECTORS` vectors of correlations for each of `TILE` samples.
+pub(crate) type Product<V> = [[V; VECTORS]; TILE];
+
+/// What happens to the correlations of the atoms with a tile of samples.
+///
+/// A run of neighbouring panels is consumed between [`open`](Self::open) and [`close`](Self::close). What lives from
+/// panel to panel is passed along by value rather than kept in memory: a conditional store to memory is compiled to a
+/// masked store, which costs more than the whole product on some processors.
 pub(crate) trait Epilogue<T: Scalar> {
-    /// `product[s]` are the correlations of panel number `panel` with the sample in slot `first_slot + s`.
-    fn consume<S: Simd>(&mut self, simd: S, panel: usize, first_slot: usize, product: [[T::Native<S>; VECTORS]; TILE]);
+    /// What is carried through a run.
+    type Carry<S: Simd>: Copy;
+
+    /// Starts the run that begins with panel number `panel` for the samples from slot `slot` on.
+    fn open<S: Simd>(&self, simd: S, panel: usize, slot: usize) -> Self::Carry<S>;
+
+    /// Takes the product of one panel; `place` is its number and the slot of the first sample.
+    fn consume<S: Simd>(
+        &mut self,
+        simd: S,
+        carry: Self::Carry<S>,
+        place: (usize, usize),
+        product: Product<T::Native<S>>,
+    ) -> Self::Carry<S>;
+
+    /// Ends the run that began with panel number `panel`.
+    fn close<S: Simd>(&mut self, simd: S, carry: Self::Carry<S>, panel: usize, slot: usize);
 }
 
 /// Correlates all atoms with all samples in use (and with what lies in the rest of the last tile).
@@ -28,19 +52,22 @@ fn pass<S: Simd, T: Scalar, E: Epilogue<T>>(simd: S, panels: &Panels<T>, tiles: 
     let panel_size = panels.rows * panels.width;
     let tile_size = tiles.rows * TILE;
     let used_tiles = &tiles.data[..tiles.used.div_ceil(TILE) * tile_size];
-    for (group, panels) in panels.data.chunks(PANELS_AT_ONCE * panel_size).enumerate() {
+    for (run, panels) in panels.data.chunks(RUN * panel_size).enumerate() {
+        let first = run * RUN;
         for (t, tile) in used_tiles.chunks_exact(tile_size).enumerate() {
+            let mut carry = epilogue.open(simd, first, t * TILE);
             for (p, panel) in panels.chunks_exact(panel_size).enumerate() {
                 let product = multiply::<S, T>(simd, panel, tile);
-                epilogue.consume(simd, group * PANELS_AT_ONCE + p, t * TILE, product);
+                carry = epilogue.consume(simd, carry, (first + p, t * TILE), product);
             }
+            epilogue.close(simd, carry, first, t * TILE);
         }
     }
 }
 
 /// One panel times one tile, in registers from the first feature to the last.
 #[inline(always)]
-fn multiply<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[T]) -> [[T::Native<S>; VECTORS]; TILE] {
+fn multiply<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[T]) -> Product<T::Native<S>> {
     let lanes = T::Native::<S>::LEN;
     let mut sums = [[T::Native::<S>::splat(simd, T::ZERO); VECTORS]; TILE];
     for (atoms, samples) in panel.chunks_exact(VECTORS * lanes).zip(tile.chunks_exact(TILE)) {
@@ -69,15 +96,15 @@ pub(crate) enum Largest {
 /// The panels are cut into groups of neighbours, and a class is one lane of one group. One group gives what 1-sparse
 /// coding needs at the least cost; more groups give the lasso more candidates from the same pass. Either way the largest
 /// of all is the largest of the classes.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Maxima<T> {
     largest: Largest,
     groups: usize,
     panels_per_group: usize,
     width: usize,
-    values: Vec<T>,
+    values: Aligned<T>,
     /// The panel of the maximum; a float so that it lives in the same registers (exact below 2²⁴ panels).
-    places: Vec<T>,
+    places: Aligned<T>,
     /// For each slot the panel and lane of an atom to be left out; no panel at all is `usize::MAX`.
     excluded: Vec<(usize, usize)>,
     excludes_any: bool,
@@ -88,7 +115,7 @@ impl<T: Scalar> Maxima<T> {
     pub(crate) fn new(panels: &Panels<T>, capacity: usize, classes: usize, largest: Largest) -> Self {
         // Whole runs of panels, so that a tile's maxima stay in the first-level cache from one panel to the next.
         let wanted = panels.count().div_ceil((classes / panels.width).max(1));
-        let panels_per_group = wanted.next_multiple_of(PANELS_AT_ONCE);
+        let panels_per_group = wanted.next_multiple_of(RUN);
         let groups = panels.count().div_ceil(panels_per_group);
         let slots = capacity.next_multiple_of(TILE);
         let size = slots * groups * panels.width;
@@ -97,8 +124,8 @@ impl<T: Scalar> Maxima<T> {
             groups,
             panels_per_group,
             width: panels.width,
-            values: vec![T::ZERO; size],
-            places: vec![T::ZERO; size],
+            values: Aligned::zeros(size),
+            places: Aligned::zeros(size),
             excluded: vec![(usize::MAX, 0); slots],
             excludes_any: false,
         }
@@ -116,17 +143,24 @@ impl<T: Scalar> Maxima<T> {
         self.excludes_any |= atom.is_some();
     }
 
-    /// The atom and the correlation (its magnitude, unless values count) of every class where that exceeds `threshold`,
-    /// which must not be negative.
+    /// Gives `take` the atom and the correlation (its magnitude, unless values count) of every class where that exceeds
+    /// `threshold`, which must not be negative.
     #[inline(always)]
-    pub(crate) fn above(&self, slot: usize, threshold: T) -> impl Iterator<Item = (usize, T)> + '_ {
-        let classes = self.groups * self.width;
-        let start = slot * classes;
-        let values = self.values[start..start + classes].iter().enumerate();
-        values.filter(move |(_, value)| **value > threshold).map(move |(class, &value)| {
-            let panel = self.places[start + class].to_f64() as usize;
-            (panel * self.width + class % self.width, value)
-        })
+    pub(crate) fn above<S: Simd>(&self, simd: S, slot: usize, threshold: T, mut take: impl FnMut(usize, T)) {
+        let lanes = T::Native::<S>::LEN;
+        let start = slot * self.groups * self.width;
+        let limit = T::Native::<S>::splat(simd, threshold);
+        let values = &self.values[start..start + self.groups * self.width];
+        for (v, part) in values.chunks_exact(lanes).enumerate() {
+            let mut hits = T::Native::<S>::from_slice(simd, part).simd_gt(limit).to_bitmask();
+            while hits != 0 {
+                let class = v * lanes + hits.trailing_zeros() as usize;
+                let panel = self.places[start + class].to_f64() as usize;
+                // The width of a panel is a power of two, and a division here would cost more than all the rest.
+                take(panel * self.width + (class & (self.width - 1)), values[class]);
+                hits &= hits - 1;
+            }
+        }
     }
 
     /// The largest correlation of all, zero if none is positive.
@@ -137,67 +171,100 @@ impl<T: Scalar> Maxima<T> {
         values.iter().fold(T::ZERO, |largest, &value| if value > largest { value } else { largest })
     }
 
+    /// Where the maxima of the run that begins with `panel` lie for one sample.
     #[inline(always)]
-    fn update<S: Simd>(&mut self, simd: S, panel: usize, slot: usize, size: [T::Native<S>; VECTORS]) {
-        let lanes = T::Native::<S>::LEN;
-        let start = (slot * self.groups + panel / self.panels_per_group) * VECTORS * lanes;
-        let values = self.values[start..start + VECTORS * lanes].chunks_exact_mut(lanes);
-        let places = self.places[start..start + VECTORS * lanes].chunks_exact_mut(lanes);
-        let here = T::Native::<S>::splat(simd, T::from_f64(panel as f64));
-        for ((value, place), size) in values.zip(places).zip(size) {
-            let old = T::Native::<S>::from_slice(simd, value);
-            let improves = size.simd_gt(old);
-            improves.select(size, old).store_slice(value);
-            improves.select(here, T::Native::<S>::from_slice(simd, place)).store_slice(place);
-        }
+    fn range(&self, panel: usize, slot: usize) -> std::ops::Range<usize> {
+        let start = (slot * self.groups + panel / self.panels_per_group) * self.width;
+        start..start + self.width
     }
 }
 
 impl<T: Scalar> Epilogue<T> for Maxima<T> {
+    /// The maxima so far and the panels they were found in.
+    type Carry<S: Simd> = [Product<T::Native<S>>; 2];
+
+    #[inline(always)]
+    fn open<S: Simd>(&self, simd: S, panel: usize, slot: usize) -> Self::Carry<S> {
+        let lanes = T::Native::<S>::LEN;
+        let zero = T::Native::<S>::splat(simd, T::ZERO);
+        let mut carry = [[[zero; VECTORS]; TILE]; 2];
+        for s in 0..TILE {
+            let range = self.range(panel, slot + s);
+            for (carry, from) in carry.iter_mut().zip([&self.values[range.clone()], &self.places[range]]) {
+                let vectors = from.chunks_exact(lanes).map(|part| T::Native::<S>::from_slice(simd, part));
+                carry[s].iter_mut().zip(vectors).for_each(|(out, vector)| *out = vector);
+            }
+        }
+        carry
+    }
+
     #[inline(always)]
     fn consume<S: Simd>(
         &mut self,
         simd: S,
-        panel: usize,
-        first_slot: usize,
-        mut product: [[T::Native<S>; VECTORS]; TILE],
-    ) {
+        [mut values, mut places]: Self::Carry<S>,
+        (panel, slot): (usize, usize),
+        mut product: Product<T::Native<S>>,
+    ) -> Self::Carry<S> {
         if self.excludes_any {
-            let lanes = T::Native::<S>::LEN;
             for (s, correlations) in product.iter_mut().enumerate() {
-                let (excluded_panel, lane) = self.excluded[first_slot + s];
+                let (excluded_panel, lane) = self.excluded[slot + s];
                 if panel == excluded_panel {
-                    correlations[lane / lanes][lane % lanes] = T::ZERO;
+                    *correlations = without_lane::<S, T>(simd, *correlations, lane);
                 }
             }
         }
-        match self.largest {
-            Largest::Magnitude => {
-                for (s, [low, high]) in product.into_iter().enumerate() {
-                    self.update(simd, panel, first_slot + s, [low.abs(), high.abs()]);
-                }
+        let here = T::Native::<S>::splat(simd, T::from_f64(f64::from(panel as u32)));
+        for ((values, places), correlations) in values.iter_mut().zip(&mut places).zip(product) {
+            for ((value, place), correlation) in values.iter_mut().zip(places).zip(correlations) {
+                let size = if self.largest == Largest::Magnitude { correlation.abs() } else { correlation };
+                *place = size.simd_gt(*value).select(here, *place);
+                *value = size.max(*value);
             }
-            Largest::Value => {
-                for (s, correlations) in product.into_iter().enumerate() {
-                    self.update(simd, panel, first_slot + s, correlations);
-                }
+        }
+        [values, places]
+    }
+
+    #[inline(always)]
+    fn close<S: Simd>(&mut self, _: S, carry: Self::Carry<S>, panel: usize, slot: usize) {
+        let lanes = T::Native::<S>::LEN;
+        for s in 0..TILE {
+            let range = self.range(panel, slot + s);
+            for (carry, to) in carry.iter().zip([&mut self.values[range.clone()], &mut self.places[range]]) {
+                to.chunks_exact_mut(lanes).zip(&carry[s]).for_each(|(out, vector)| vector.store_slice(out));
             }
         }
     }
 }
 
+/// Sets one lane of a panel's correlations to zero, by comparison: an index would force them all out of registers.
+#[inline(always)]
+fn without_lane<S: Simd, T: Scalar>(
+    simd: S,
+    correlations: [T::Native<S>; VECTORS],
+    lane: usize,
+) -> [T::Native<S>; VECTORS] {
+    let lanes = T::Native::<S>::LEN;
+    let zero = T::Native::<S>::splat(simd, T::ZERO);
+    let keep = |vector: T::Native<S>, first: usize| {
+        let numbers = T::Native::<S>::from_fn(simd, |i| T::from_f64((first + i) as f64));
+        numbers.simd_eq(T::Native::<S>::splat(simd, T::from_f64(lane as f64))).select(zero, vector)
+    };
+    [keep(correlations[0], 0), keep(correlations[1], lanes)]
+}
+
 /// Stores the product: for each slot the correlations with all atoms, one after the other.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Store<T> {
     stride: usize,
-    data: Vec<T>,
+    data: Aligned<T>,
 }
 
 impl<T: Scalar> Store<T> {
     /// For up to `capacity` samples.
     pub(crate) fn new(panels: &Panels<T>, capacity: usize) -> Self {
         let stride = panels.count() * panels.width;
-        Self { stride, data: vec![T::ZERO; stride * capacity.next_multiple_of(TILE)] }
+        Self { stride, data: Aligned::zeros(stride * capacity.next_multiple_of(TILE)) }
     }
 
     /// The correlations of all atoms with the sample in `slot`; zeros beyond the last atom, up to a whole panel.
@@ -212,13 +279,21 @@ impl<T: Scalar> Store<T> {
 }
 
 impl<T: Scalar> Epilogue<T> for Store<T> {
+    type Carry<S: Simd> = ();
+
     #[inline(always)]
-    fn consume<S: Simd>(&mut self, _: S, panel: usize, first_slot: usize, product: [[T::Native<S>; VECTORS]; TILE]) {
+    fn open<S: Simd>(&self, _: S, _: usize, _: usize) {}
+
+    #[inline(always)]
+    fn consume<S: Simd>(&mut self, _: S, (): (), (panel, slot): (usize, usize), product: Product<T::Native<S>>) {
         let lanes = T::Native::<S>::LEN;
         for (s, correlations) in product.into_iter().enumerate() {
-            let start = (first_slot + s) * self.stride + panel * VECTORS * lanes;
+            let start = (slot + s) * self.stride + panel * VECTORS * lanes;
             let out = self.data[start..start + VECTORS * lanes].chunks_exact_mut(lanes);
             out.zip(correlations).for_each(|(out, correlation)| correlation.store_slice(out));
         }
     }
+
+    #[inline(always)]
+    fn close<S: Simd>(&mut self, _: S, (): (), _: usize, _: usize) {}
 }

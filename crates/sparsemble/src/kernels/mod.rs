@@ -10,11 +10,16 @@
 //! `unsafe` here or anywhere else in the crate. Every function that takes a `simd` token must be `#[inline(always)]`:
 //! inlining is what carries the instruction set from the caller's `dispatch!` to the innermost loop.
 
+mod aligned;
+mod best;
 mod columns;
 mod correlate;
 mod panels;
+#[cfg(test)]
+mod tests;
 mod vectors;
 
+pub(crate) use best::Best;
 pub(crate) use columns::Columns;
 pub(crate) use correlate::{Largest, Maxima, Store, correlate};
 pub(crate) use panels::{Panels, Tiles};

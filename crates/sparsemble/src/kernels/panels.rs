@@ -7,6 +7,7 @@
 
 use fearless_simd::{Level, dispatch, prelude::*};
 
+use super::aligned::Aligned;
 use crate::scalar::Scalar;
 
 /// Vectors of atoms in a panel.
@@ -15,10 +16,10 @@ pub(crate) const VECTORS: usize = 2;
 pub(crate) const TILE: usize = 6;
 
 /// A dictionary packed for [`correlate`](super::correlate), with one factor on each atom.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Panels<T> {
     pub(super) level: Level,
-    pub(super) data: Vec<T>,
+    pub(super) data: Aligned<T>,
     pub(super) rows: usize,
     /// Atoms in a panel, a property of the instruction set.
     pub(super) width: usize,
@@ -33,7 +34,7 @@ impl<T: Scalar> Panels<T> {
         scale: impl Fn(usize) -> T,
     ) -> Self {
         let width = VECTORS * dispatch!(level, simd => lanes::<_, T>(simd));
-        let mut data = vec![T::ZERO; count.next_multiple_of(width) * rows];
+        let mut data = Aligned::zeros(count.next_multiple_of(width) * rows);
         for j in 0..count {
             let (panel, lane) = (j / width, j % width);
             let factor = scale(j);
@@ -66,9 +67,9 @@ fn lanes<S: Simd, T: Scalar>(_: S) -> usize {
 }
 
 /// A block of samples packed for [`correlate`](super::correlate).
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Tiles<T> {
-    pub(super) data: Vec<T>,
+    pub(super) data: Aligned<T>,
     pub(super) rows: usize,
     /// Samples in use; the slots beyond, up to a whole tile, hold whatever was there before.
     pub(super) used: usize,
@@ -77,7 +78,7 @@ pub(crate) struct Tiles<T> {
 impl<T: Scalar> Tiles<T> {
     /// Room for `capacity` samples of `rows` features.
     pub(crate) fn new(rows: usize, capacity: usize) -> Self {
-        Self { data: vec![T::ZERO; capacity.next_multiple_of(TILE) * rows], rows, used: 0 }
+        Self { data: Aligned::zeros(capacity.next_multiple_of(TILE) * rows), rows, used: 0 }
     }
 
     /// The next calls of [`Tiles::push`] start at slot 0 again.
@@ -93,10 +94,5 @@ impl<T: Scalar> Tiles<T> {
             row[slot] = value;
         }
         self.used += 1;
-    }
-
-    /// The number of samples in use.
-    pub(crate) fn used(&self) -> usize {
-        self.used
     }
 }

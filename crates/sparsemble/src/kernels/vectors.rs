@@ -2,7 +2,7 @@
 
 use fearless_simd::prelude::*;
 
-use super::columns::Columns;
+use super::columns::{Columns, PADDING};
 use crate::scalar::Scalar;
 
 /// Columns whose products with one vector run side by side, to hide the latency of the multiply-add.
@@ -19,35 +19,46 @@ pub(crate) fn dot<S: Simd, T: Scalar>(simd: S, a: &[T], b: &[T]) -> T {
     sum.reduce_sum()
 }
 
-/// The products of `vector` with the named columns, in their order, appended to `out`.
+/// Writes the products of `vector` with the named columns, in their order, to the front of `out`, then zeros up to a
+/// multiple of 16.
+///
+/// `out` grows as needed and never shrinks; what lies beyond means nothing.
 #[inline(always)]
-pub(crate) fn dots<S: Simd, T: Scalar>(
-    simd: S,
-    columns: &Columns<T>,
-    names: &[u32],
-    vector: &[T],
-    out: &mut Vec<T>,
-) {
-    for eight in names.chunks(SIDE_BY_SIDE) {
-        // A short last group computes some products twice rather than branch in the loop.
-        let column = |i: usize| columns.padded(eight[if i < eight.len() { i } else { 0 }] as usize);
-        let columns = [column(0), column(1), column(2), column(3), column(4), column(5), column(6), column(7)];
-        let products = eight_dots(simd, columns, vector);
-        out.extend_from_slice(&products[..eight.len()]);
+pub(crate) fn dots<S: Simd, T: Scalar>(simd: S, columns: &Columns<T>, names: &[u32], vector: &[T], out: &mut Vec<T>) {
+    let padded = names.len().next_multiple_of(PADDING);
+    if out.len() < padded {
+        out.resize(padded, T::ZERO);
     }
+    let (chunks, per_column) = columns.chunks();
+    let (vector, _) = vector.as_chunks::<PADDING>();
+    let vector = &vector[..per_column];
+    let (groups, _) = out[..padded].as_chunks_mut::<SIDE_BY_SIDE>();
+    for (eight, out) in names.chunks(SIDE_BY_SIDE).zip(groups.iter_mut()) {
+        // A short last group computes some products twice rather than branch in the loop.
+        let column =
+            |i: usize| &chunks[eight[if i < eight.len() { i } else { 0 }] as usize * per_column..][..per_column];
+        let columns = [column(0), column(1), column(2), column(3), column(4), column(5), column(6), column(7)];
+        *out = eight_dots(simd, columns, vector);
+    }
+    out[names.len()..padded].fill(T::ZERO);
 }
 
 #[inline(always)]
-fn eight_dots<S: Simd, T: Scalar>(simd: S, columns: [&[T]; SIDE_BY_SIDE], vector: &[T]) -> [T; SIDE_BY_SIDE] {
+fn eight_dots<S: Simd, T: Scalar>(
+    simd: S,
+    [a, b, c, d, e, f, g, h]: [&[[T; PADDING]]; SIDE_BY_SIDE],
+    vector: &[[T; PADDING]],
+) -> [T; SIDE_BY_SIDE] {
     let lanes = T::Native::<S>::LEN;
     let mut sums = [T::Native::<S>::splat(simd, T::ZERO); SIDE_BY_SIDE];
-    let [a, b, c, d, e, f, g, h] = columns;
-    let pairs = a.chunks_exact(lanes).zip(b.chunks_exact(lanes)).zip(c.chunks_exact(lanes).zip(d.chunks_exact(lanes)));
-    let more = e.chunks_exact(lanes).zip(f.chunks_exact(lanes)).zip(g.chunks_exact(lanes).zip(h.chunks_exact(lanes)));
-    for (x, (((a, b), (c, d)), ((e, f), (g, h)))) in vector.chunks_exact(lanes).zip(pairs.zip(more)) {
-        let x = T::Native::<S>::from_slice(simd, x);
-        for (sum, column) in sums.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-            *sum = T::Native::<S>::from_slice(simd, column).mul_add(x, *sum);
+    for i in 0..vector.len() {
+        let columns = [&a[i], &b[i], &c[i], &d[i], &e[i], &f[i], &g[i], &h[i]];
+        for part in 0..PADDING / lanes {
+            let range = part * lanes..(part + 1) * lanes;
+            let x = T::Native::<S>::from_slice(simd, &vector[i][range.clone()]);
+            for (sum, column) in sums.iter_mut().zip(columns) {
+                *sum = T::Native::<S>::from_slice(simd, &column[range.clone()]).mul_add(x, *sum);
+            }
         }
     }
     sum_lanes(simd, sums)
@@ -96,30 +107,69 @@ pub(crate) fn axpy<S: Simd, T: Scalar>(simd: S, factor: T, x: &[T], y: &mut [T])
     }
 }
 
-/// Rows of [`subtract_combination`] kept in registers at a time, in vectors.
-const STRIP: usize = 4;
-
 /// out = x − Σ a·d over the terms (d, a), each strip of rows in registers from the first term to the last.
 #[inline(always)]
 pub(crate) fn subtract_combination<S: Simd, T: Scalar>(
     simd: S,
     columns: &Columns<T>,
-    terms: impl Iterator<Item = (u32, T)> + Clone,
+    terms: &(impl Iterator<Item = (u32, T)> + Clone),
     x: &[T],
     out: &mut [T],
 ) {
-    let lanes = T::Native::<S>::LEN;
-    // Padded columns are whole vectors of any instruction set; a strip may still be short at their end.
-    for (s, (x, out)) in x.chunks(STRIP * lanes).zip(out.chunks_mut(STRIP * lanes)).enumerate() {
-        let mut strip = [T::Native::<S>::splat(simd, T::ZERO); STRIP];
-        strip.iter_mut().zip(x.chunks_exact(lanes)).for_each(|(v, x)| *v = T::Native::<S>::from_slice(simd, x));
+    let (chunks, per_column) = columns.chunks();
+    let (x, _) = x.as_chunks::<PADDING>();
+    let (out, _) = out.as_chunks_mut::<PADDING>();
+    let (x, out) = (&x[..per_column], &mut out[..per_column]);
+    let mut strip = 0;
+    while strip + 4 <= per_column {
+        let mut sums = [0, 1, 2, 3].map(|i| load::<S, T>(simd, &x[strip + i]));
         for (atom, a) in terms.clone() {
-            let factor = T::Native::<S>::splat(simd, -a);
-            let column = &columns.padded(atom as usize)[s * STRIP * lanes..];
-            for (v, d) in strip.iter_mut().zip(column.chunks_exact(lanes)) {
-                *v = T::Native::<S>::from_slice(simd, d).mul_add(factor, *v);
+            let column = &chunks[atom as usize * per_column + strip..][..4];
+            for (sum, column) in sums.iter_mut().zip(column) {
+                *sum = subtract::<S, T>(simd, *sum, a, column);
             }
         }
-        strip.iter().zip(out.chunks_exact_mut(lanes)).for_each(|(v, out)| v.store_slice(out));
+        for (sum, out) in sums.iter().zip(&mut out[strip..strip + 4]) {
+            store::<S, T>(simd, sum, out);
+        }
+        strip += 4;
+    }
+    for i in strip..per_column {
+        let mut sum = load::<S, T>(simd, &x[i]);
+        for (atom, a) in terms.clone() {
+            sum = subtract::<S, T>(simd, sum, a, &chunks[atom as usize * per_column + i]);
+        }
+        store::<S, T>(simd, &sum, &mut out[i]);
+    }
+}
+
+/// Sixteen values in as many vectors as they need; those beyond are not used.
+type Chunk<S, T> = [<T as fearless_simd::SimdFloatElement>::Native<S>; PADDING];
+
+#[inline(always)]
+fn load<S: Simd, T: Scalar>(simd: S, from: &[T; PADDING]) -> Chunk<S, T> {
+    let lanes = T::Native::<S>::LEN;
+    let mut chunk = [T::Native::<S>::splat(simd, T::ZERO); PADDING];
+    for i in 0..PADDING / lanes {
+        chunk[i] = T::Native::<S>::from_slice(simd, &from[i * lanes..(i + 1) * lanes]);
+    }
+    chunk
+}
+
+#[inline(always)]
+fn subtract<S: Simd, T: Scalar>(simd: S, mut chunk: Chunk<S, T>, factor: T, column: &[T; PADDING]) -> Chunk<S, T> {
+    let lanes = T::Native::<S>::LEN;
+    let factor = T::Native::<S>::splat(simd, -factor);
+    for i in 0..PADDING / lanes {
+        chunk[i] = T::Native::<S>::from_slice(simd, &column[i * lanes..(i + 1) * lanes]).mul_add(factor, chunk[i]);
+    }
+    chunk
+}
+
+#[inline(always)]
+fn store<S: Simd, T: Scalar>(_: S, chunk: &Chunk<S, T>, to: &mut [T; PADDING]) {
+    let lanes = T::Native::<S>::LEN;
+    for i in 0..PADDING / lanes {
+        chunk[i].store_slice(&mut to[i * lanes..(i + 1) * lanes]);
     }
 }

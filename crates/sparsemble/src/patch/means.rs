@@ -30,7 +30,9 @@ pub(super) fn remove_mean<T: Scalar>(patch: &mut [T]) -> f64 {
 }
 
 fn shift<T: Scalar>(patch: &mut [T], by: f64) {
-    patch.iter_mut().for_each(|value| *value = T::from_f64(value.to_f64() + by));
+    for value in patch {
+        *value = T::from_f64(value.to_f64() + by);
+    }
 }
 
 #[cfg(test)]

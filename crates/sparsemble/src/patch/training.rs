@@ -31,7 +31,8 @@ use super::means::remove_mean;
 /// use sparsemble::image::{GrayImage, Size};
 /// use sparsemble::patch::TrainingPatches;
 ///
-/// let waves = GrayImage::from_fn(Size { width: 64, height: 64 }, |r, c| 128.0 + 60.0 * (0.02 * (r * c) as f64).sin())?;
+/// let size = Size { width: 64, height: 64 };
+/// let waves = GrayImage::from_fn(size, |row, column| 128.0 + 60.0 * (0.02 * (row * column) as f64).sin())?;
 /// let draw = TrainingPatches { count: 256, unit_norm: true, ..TrainingPatches::default() };
 /// let dictionary = draw.draw::<f32>(&[waves])?;
 /// assert_eq!((dictionary.rows(), dictionary.columns()), (64, 256));
@@ -191,6 +192,9 @@ mod tests {
         let image = |width, height| GrayImage::from_fn(Size { width, height }, |_, _| 0.0).unwrap();
         let places = Places::new(&[image(4, 3), image(2, 9), image(3, 3), image(1, 1)], 3);
         assert_eq!(places.total, 3);
-        assert_eq!((0..3).map(|index| places.locate(index)).collect::<Vec<_>>(), [(0, (0, 0)), (0, (0, 1)), (2, (0, 0))]);
+        assert_eq!(
+            (0..3).map(|index| places.locate(index)).collect::<Vec<_>>(),
+            [(0, (0, 0)), (0, (0, 1)), (2, (0, 0))]
+        );
     }
 }

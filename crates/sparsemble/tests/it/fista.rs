@@ -1,5 +1,7 @@
 //! FISTA and ISTA: what sets them apart from the other coders. The laws of all coders are in `coding_laws.rs`.
 
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
@@ -7,7 +9,7 @@ use sparsemble::coding::{CodingBasis, Fista, Momentum, SampleStatus, Samples, Sp
 use sparsemble::degradation::{Degradation, Dense, Identity};
 use sparsemble::{Matrix, Run, Scalar};
 
-use crate::problems::{Judged, Problem, Values, code, norm, support};
+use crate::problems::{Judged, Problem, Values, cases, code, norm, support};
 
 /// Φ·D as a matrix, which the coder must never need.
 fn degraded<T: Scalar>(phi: &dyn Degradation<T>, atoms: &Matrix<T>) -> Matrix<T> {
@@ -40,7 +42,7 @@ fn measurements_are_coded_to_a_certified_optimum<T: Scalar>(seed: u64, tolerance
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(cases(16))]
 
     #[test]
     fn codes_through_a_degradation_have_a_small_duality_gap(seed in any::<u64>()) {

@@ -1,4 +1,7 @@
 //! Integration tests.
 
+mod coding_laws;
 mod fista;
+mod golden_coding;
+mod patch;
 mod problems;

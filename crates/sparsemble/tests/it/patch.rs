@@ -1,5 +1,7 @@
 //! Laws of the patch stage: cutting up and putting together are inverses, and drawing is fair and repeatable.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use proptest::prelude::*;
 use sparsemble::image::{GrayImage, Size};
 use sparsemble::patch::{PatchGrid, Stride, TrainingPatches};
@@ -127,7 +129,11 @@ fn pictures_and_patches_of_another_size_are_refused() {
 
 #[test]
 fn no_training_patch_is_drawn_twice_and_all_can_be_drawn() {
-    let images = [picture(Size { width: 11, height: 7 }, 1), picture(Size { width: 3, height: 90 }, 2), picture(Size { width: 6, height: 6 }, 3)];
+    let images = [
+        picture(Size { width: 11, height: 7 }, 1),
+        picture(Size { width: 3, height: 90 }, 2),
+        picture(Size { width: 6, height: 6 }, 3),
+    ];
     let draw = TrainingPatches { side: 5, count: 7 * 3 + 2 * 2, ..TrainingPatches::default() };
     let drawn = draw.draw::<f64>(&images).unwrap();
     let distinct = |matrix: &Matrix<f64>| {

@@ -1,7 +1,20 @@
 //! Problems to code, and plain double-precision arithmetic to judge the codes by.
 
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use proptest::test_runner::{Config, RngSeed};
 use sparsemble::coding::{Coding, CodingBasis, Samples, SparseCoder};
 use sparsemble::{Matrix, Run, Scalar};
+
+/// This many cases of a law, the same ones in every run unless `PROPTEST_RNG_SEED` says otherwise.
+pub(crate) fn cases(cases: u32) -> Config {
+    let config = Config::default();
+    let rng_seed = match config.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(1302_6957),
+        fixed @ RngSeed::Fixed(_) => fixed,
+    };
+    Config { cases, rng_seed, failure_persistence: None, max_shrink_iters: 50, ..config }
+}
 
 /// Arbitrary values from a seed, the same on every machine.
 pub(crate) struct Values {
@@ -86,7 +99,7 @@ impl<T: Scalar> Problem<T> {
     }
 }
 
-pub(crate) fn scaled<T: Scalar>(matrix: &Matrix<T>, factor: f64) -> Matrix<T> {
+fn scaled<T: Scalar>(matrix: &Matrix<T>, factor: f64) -> Matrix<T> {
     Matrix::from_fn(matrix.rows(), matrix.columns(), |r, c| T::from_f64(matrix.column(c)[r].to_f64() * factor))
 }
 
@@ -128,9 +141,9 @@ pub(crate) struct Judged {
     pub(crate) energy: f64,
     pub(crate) code: Vec<f64>,
     pub(crate) residual: Vec<f64>,
-    /// d_jᵀr for each atom.
+    /// dᵀr for each atom.
     pub(crate) correlations: Vec<f64>,
-    /// ‖d_j‖ for each atom.
+    /// ‖d‖ for each atom.
     pub(crate) lengths: Vec<f64>,
 }
 
@@ -159,6 +172,13 @@ impl Judged {
 
     pub(crate) fn objective(&self, lambda: f64, weights: &[f64]) -> f64 {
         self.error() + lambda * self.price(weights)
+    }
+
+    /// What rounding the code to the type can do to a relative gap: each coefficient moves by half an ulp, which moves
+    /// the residual by that much of its atom, and the gap by twice the norm of the code times that.
+    pub(crate) fn rounding<T: Scalar>(&self) -> f64 {
+        let parts: f64 = self.code.iter().zip(&self.lengths).map(|(a, length)| a.abs() * length).sum();
+        2.0 * T::EPSILON.to_f64() * (parts + self.energy.sqrt()).powi(2) / self.energy
     }
 
     /// The duality gap of Eq. (1) over ‖x‖², with the residual scaled as well as it can be for the dual point.

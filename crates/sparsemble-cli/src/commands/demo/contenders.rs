@@ -22,7 +22,7 @@ pub(super) fn all() -> Vec<Contender> {
         single("OMP, 10 atoms", "omp-10", pursuit(PursuitKind::Orthogonal, 10)),
         single("ORMP, 10 atoms", "ormp-10", pursuit(PursuitKind::OrderRecursive, 10)),
         single("lasso, λ = 0.1", "lasso-0.1", lasso(0.1)),
-        single("lasso, λ = 0.02", "lasso-0.02", lasso(0.02)),
+        single("lasso, λ = 0.04", "lasso-0.04", lasso(0.04)),
         // The paper's RandExAv: dictionaries of random examples, each coding on its own, all weights 1/L.
         Contender {
             name: "RandExAv, 10 × 1-sparse",

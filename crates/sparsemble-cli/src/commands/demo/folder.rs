@@ -23,16 +23,19 @@ impl Folder {
             Ok(mut entries) => {
                 if !force && !path.join(MARK).is_file() && entries.next().is_some() {
                     bail!(
-                        "the folder {} holds other files; choose another with --output DIR or add --force to write into it",
+                        "the folder {} holds other files; choose another with --output DIR \
+                         or add --force to write into it",
                         path.display()
                     );
                 }
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => fs::create_dir_all(path)
-                .with_context(|| format!("cannot make the folder {}; choose another with --output DIR", path.display()))?,
+            Err(error) if error.kind() == ErrorKind::NotFound => fs::create_dir_all(path).with_context(|| {
+                format!("cannot make the folder {}; choose another with --output DIR", path.display())
+            })?,
             Err(error) => {
-                return Err(error)
-                    .with_context(|| format!("cannot use {} as a folder; choose another with --output DIR", path.display()));
+                return Err(error).with_context(|| {
+                    format!("cannot use {} as a folder; choose another with --output DIR", path.display())
+                });
             }
         }
         Ok(folder)

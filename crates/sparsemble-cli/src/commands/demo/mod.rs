@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
         writeln!(stdout, "{:#}", report.json())?;
     } else {
         write!(stdout, "{}", report.text())?;
-        writeln!(stdout, "\nOpen {} to see the pictures.", page.display())?;
+        writeln!(stdout, "Open {} to see the pictures.", page.display())?;
     }
     for outcome in outcomes.iter().filter(|outcome| outcome.unconverged > 0) {
         let (name, patches) = (outcome.name, outcome.unconverged);

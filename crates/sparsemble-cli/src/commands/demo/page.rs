@@ -5,8 +5,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sparsemble::image::{BitDepth, GrayImage, encode_png};
 
-use super::report::{HEADINGS, Report};
-use super::trial::N_ATOMS;
+use super::report::{HEADINGS, NOTE, Report};
+use super::trial::{N_ATOMS, Outcome};
 
 /// Nothing is fetched and nothing runs: no fonts, no scripts.
 const HEAD: &str = r#"<!doctype html>
@@ -21,7 +21,7 @@ const HEAD: &str = r#"<!doctype html>
   table { border-collapse: collapse; display: block; overflow-x: auto; font-variant-numeric: tabular-nums; }
   th, td { padding: .3rem .9rem; border-bottom: 1px solid #8886; text-align: right; white-space: nowrap; }
   th:first-child, td:first-child { text-align: left; padding-left: 0; }
-  .pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 1.5rem; margin-top: 2rem; }
+  .pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 1.5rem; }
   figure { margin: 0; }
   img { width: 100%; height: auto; display: block; }
   .atoms { image-rendering: pixelated; }
@@ -32,22 +32,21 @@ const HEAD: &str = r#"<!doctype html>
 
 pub(super) fn html(report: &Report) -> Result<String> {
     let header = HEADINGS.map(|heading| format!("<th scope=\"col\">{heading}</th>")).concat();
-    let rows: String = report
-        .outcomes
-        .iter()
-        .map(|outcome| {
-            let cells = report.cells(outcome).map(|cell| format!("<td>{cell}</td>")).concat();
-            format!("<tr><td>{}</td>{cells}</tr>\n", outcome.name)
-        })
-        .collect();
+    let row = |outcome: &Outcome| {
+        let cells = report.cells(outcome).map(|cell| format!("<td>{cell}</td>")).concat();
+        format!("<tr><td>{}</td>{cells}</tr>\n", outcome.name)
+    };
+    let rows = report.outcomes.iter().map(row).collect::<Vec<_>>().concat();
     let mut figures = figure(&report.trial.photo, "", "The photograph")?;
     for outcome in report.outcomes {
         figures += &figure(&outcome.picture, "", &format!("{}: {:.2} dB", outcome.name, outcome.psnr))?;
     }
-    figures += &figure(&report.trial.mosaic()?, "atoms", &format!("The dictionary: {N_ATOMS} patches of other photographs"))?;
+    figures +=
+        &figure(&report.trial.mosaic()?, "atoms", &format!("The dictionary: {N_ATOMS} patches of other photographs"))?;
     Ok(format!(
         "{HEAD}<h1>One photograph, every coder</h1>\n<p>{}.</p>\n\
          <table>\n<thead><tr><th scope=\"col\">coder</th>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
+         <p>{NOTE}</p>\n\
          <div class=\"pictures\">\n{figures}</div>\n</body>\n</html>\n",
         report.caption()
     ))
@@ -56,7 +55,8 @@ pub(super) fn html(report: &Report) -> Result<String> {
 fn figure(picture: &GrayImage, class: &str, caption: &str) -> Result<String> {
     let data = STANDARD.encode(encode_png(picture, BitDepth::Eight)?);
     Ok(format!(
-        "<figure><img class=\"{class}\" alt=\"{caption}\" width=\"{}\" height=\"{}\" src=\"data:image/png;base64,{data}\">\
+        "<figure><img class=\"{class}\" alt=\"{caption}\" width=\"{}\" height=\"{}\" \
+         src=\"data:image/png;base64,{data}\">\
          <figcaption>{caption}</figcaption></figure>\n",
         picture.size().width,
         picture.size().height

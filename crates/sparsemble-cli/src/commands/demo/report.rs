@@ -1,6 +1,5 @@
 //! The outcomes as a table and as JSON.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -17,6 +16,10 @@ pub(super) struct Report<'a> {
 /// The columns of the table after the coder's name.
 pub(super) const HEADINGS: [&str; 5] = ["atoms/patch", "PSNR (dB)", "worst gap", "seconds", "patches/s"];
 
+/// How to read the table.
+pub(super) const NOTE: &str = "λ is for intensities from 0 to 1. The worst gap is the largest duality gap of a patch, \
+                              as a fraction of its energy.";
+
 impl Report<'_> {
     /// What was done, in a sentence.
     pub(super) fn caption(&self) -> String {
@@ -32,17 +35,13 @@ impl Report<'_> {
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = format!("{}\n\n{:24}", self.caption(), "coder");
-        let mut line = |first: &str, cells: &[String]| {
-            let cells: String = cells.iter().map(|cell| format!("{cell:>13}")).collect();
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{first}{cells}");
-        };
-        line("", &HEADINGS.map(String::from));
+        let line =
+            |name: &str, cells: [String; 5]| format!("{name:24}{}\n", cells.map(|cell| format!("{cell:>13}")).concat());
+        let mut text = format!("{}\n\n{}", self.caption(), line("coder", HEADINGS.map(String::from)));
         for outcome in self.outcomes {
-            line(&format!("{:24}", outcome.name), &self.cells(outcome));
+            text += &line(outcome.name, self.cells(outcome));
         }
-        text
+        text + "\n" + NOTE + "\n"
     }
 
     /// The figures of one coder, in the order of [`HEADINGS`].

@@ -15,10 +15,8 @@ use super::contenders::{Contender, N_MODELS};
 
 /// The photographs are part of the program, so that the demo needs no files (all CC0, see data/cc0/README.md).
 const PHOTO: &[u8] = include_bytes!("../../../../../data/cc0/camera.png");
-const TRAINING: [&[u8]; 2] = [
-    include_bytes!("../../../../../data/cc0/chelsea.png"),
-    include_bytes!("../../../../../data/cc0/coffee.png"),
-];
+const TRAINING: [&[u8]; 2] =
+    [include_bytes!("../../../../../data/cc0/chelsea.png"), include_bytes!("../../../../../data/cc0/coffee.png")];
 
 pub(super) const PHOTO_NAME: &str = "camera";
 pub(super) const TRAINING_NAMES: [&str; 2] = ["chelsea", "coffee"];
@@ -80,7 +78,8 @@ impl Trial {
 
     pub(super) fn run(&self, contenders: &[Contender], threads: usize) -> Result<Vec<Outcome>> {
         // Draws nothing unless the error stream is a terminal.
-        let bar = ProgressBar::no_length().with_style(ProgressStyle::with_template("{msg:24} {wide_bar} {percent:>3} %")?);
+        let bar =
+            ProgressBar::no_length().with_style(ProgressStyle::with_template("{msg:24} {wide_bar} {percent:>3} %")?);
         let outcomes = contenders.iter().map(|contender| self.challenge(contender, threads, &bar)).collect();
         bar.finish_and_clear();
         outcomes

@@ -1,6 +1,7 @@
 //! The map from codes to values, known only by what it does.
 
 use fearless_simd::{Level, dispatch};
+use rand::RngExt;
 
 use crate::coding::CodingBasis;
 use crate::coding::basis::norm;
@@ -8,6 +9,7 @@ use crate::degradation::Degradation;
 use crate::error::{Error, Result};
 use crate::kernels::{axpy, best_level, dots};
 use crate::matrix::first_not_finite;
+use crate::rng::stream;
 use crate::scalar::Scalar;
 
 use super::solver::{Point, Target};
@@ -90,13 +92,14 @@ impl<'a, T: Scalar> Operator<'a, T> {
     fn adjoint(&self, values: &[T], features: &mut [T], correlations: &mut Vec<T>) {
         let atoms = self.basis.columns();
         self.phi.adjoint(values, &mut features[..atoms.rows()]);
-        correlations.clear();
         dispatch!(self.level, simd => dots(simd, atoms, &self.atoms, features, correlations));
+        correlations.truncate(atoms.count());
     }
 
     /// ‖F‖ or a little less, by power iteration from a fixed arbitrary start; NaN if F makes values that are not finite.
     fn norm(&self) -> f64 {
-        let mut code: Vec<T> = self.atoms.iter().map(|&j| T::from_f64(arbitrary(j))).collect();
+        let mut rng = stream(0, "power iteration", 0);
+        let mut code: Vec<T> = self.atoms.iter().map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect();
         let mut values = vec![T::ZERO; self.n_values()];
         let mut features = self.features();
         let mut norm = 0.0;
@@ -105,7 +108,7 @@ impl<'a, T: Scalar> Operator<'a, T> {
             self.apply(&code, &mut features, &mut values);
             norm = make_unit(&mut values);
             self.adjoint(&values, &mut features, &mut code);
-            if first_not_finite(&values).or(first_not_finite(&code)).is_some() {
+            if !norm.is_finite() || first_not_finite(&values).or(first_not_finite(&code)).is_some() {
                 return f64::NAN;
             }
         }
@@ -122,13 +125,6 @@ fn make_unit<T: Scalar>(values: &mut [T]) -> f64 {
         }
     }
     norm
-}
-
-/// A value between -1 and 1 that looks random and is the same on every machine.
-fn arbitrary(index: u32) -> f64 {
-    let mixed = (u64::from(index) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (mixed >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }
 
 #[cfg(test)]

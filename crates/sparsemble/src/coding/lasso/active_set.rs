@@ -11,7 +11,7 @@
 use fearless_simd::prelude::*;
 
 use super::inverse::Inverse;
-use crate::kernels::{Columns, axpy, dot, dots, subtract_combination};
+use crate::kernels::{Best, Columns, axpy, dot, dots, subtract_combination};
 use crate::scalar::Scalar;
 
 /// What is to be approximated by what.
@@ -24,6 +24,8 @@ pub(super) struct Problem<'a, T> {
     /// The factor on μ for each atom; `None` for all ones.
     pub(super) weights: Option<&'a [f64]>,
     pub(super) nonnegative: bool,
+    /// Correlations with the sample smaller than this are rounding errors.
+    pub(super) floor: f64,
 }
 
 impl<T: Scalar> Problem<'_, T> {
@@ -46,14 +48,12 @@ pub(super) struct ActiveSet {
 }
 
 /// One thread's working space for active sets.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Work<T> {
     /// Atoms that may enter.
     pub(super) candidates: Vec<u32>,
     /// The residual of the last solution, padded, zero where the sample was not observed.
     pub(super) residual: Vec<T>,
-    /// The correlations of the support, then of the candidates, with the residual.
-    correlations: Vec<T>,
     products: Vec<T>,
     vector: Vec<T>,
     gram: Vec<f64>,
@@ -66,7 +66,6 @@ impl<T: Scalar> Work<T> {
         Self {
             candidates: Vec::new(),
             residual: vec![T::ZERO; stride],
-            correlations: Vec::new(),
             products: Vec::new(),
             vector: vec![T::ZERO; stride],
             gram: Vec::new(),
@@ -74,11 +73,6 @@ impl<T: Scalar> Work<T> {
             change: Vec::new(),
         }
     }
-}
-
-/// An atom this close to the span of the support (relative, squared) counts as lying in it.
-fn dependence_floor<T: Scalar>() -> f64 {
-    64.0 * T::EPSILON.to_f64().powi(2)
 }
 
 impl ActiveSet {
@@ -104,9 +98,10 @@ impl ActiveSet {
         space.iter().zip(&self.pull).map(|(a, b)| a * b).sum()
     }
 
-    /// Moves to the minimum over the support and the candidates of `work`, whose residual is then that of the minimum.
+    /// Moves to the minimum over the support and the candidates of `work`; `work.residual` must be the residual before and
+    /// is that of the minimum after.
     ///
-    /// Stops when no correlation is off by more than `slack`, or where rounding allows no better.
+    /// Stops when no correlation is off by more than `slack` times its weight, or where rounding allows no better.
     #[inline(always)]
     pub(super) fn solve<S: Simd, T: Scalar>(
         &mut self,
@@ -115,68 +110,83 @@ impl ActiveSet {
         (mu, slack): (f64, f64),
         work: &mut Work<T>,
     ) {
+        // A support found at another μ has its own minimum to go to before anything enters.
+        self.settle(simd, problem, (mu, 100.0 * slack), work);
         let most_steps = 50 + 8 * (self.atoms.len() + work.candidates.len());
         let mut corrections = 0;
         for _ in 0..most_steps {
-            self.update_residual(simd, problem, work);
-            work.correlations.clear();
-            dots(simd, problem.columns, &self.atoms, &work.residual, &mut work.correlations);
-            dots(simd, problem.columns, &work.candidates, &work.residual, &mut work.correlations);
-            let off = self.right_side(mu, work);
-            if let Some((place, excess)) = most_violating(problem, mu, self.atoms.len(), work)
-                && excess > slack
-            {
-                self.enter(simd, problem, mu, place, work);
+            if let Some((place, correlation)) = most_violating(simd, problem, (mu, slack), work) {
+                self.enter(simd, problem, (mu, correlation), place, work);
+                self.advance(simd, problem, work);
+                self.update_residual(simd, problem, work);
                 corrections = 0;
-            } else if off <= slack || corrections == 2 {
+            } else if self.settle(simd, problem, (mu, slack), work) || corrections == 2 {
                 return;
             } else {
                 corrections += 1;
             }
-            self.advance(simd, problem, work);
         }
+    }
+
+    /// Corrects the coefficients if a correlation of the support is off by more than `slack` times its weight; `true` if
+    /// none was.
+    #[inline(always)]
+    fn settle<S: Simd, T: Scalar>(
+        &mut self,
+        simd: S,
+        problem: &Problem<'_, T>,
+        (mu, slack): (f64, f64),
+        work: &mut Work<T>,
+    ) -> bool {
+        dots(simd, problem.columns, &self.atoms, &work.residual, &mut work.products);
+        work.right.clear();
+        work.right.extend(work.products.iter().zip(&self.pull).map(|(c, pull)| c.to_f64() - mu * pull));
+        if work.right.iter().zip(&self.pull).all(|(off, pull)| off.abs() <= slack * pull.abs() + problem.floor) {
+            return true;
+        }
+        self.advance(simd, problem, work);
+        self.update_residual(simd, problem, work);
+        false
     }
 
     /// residual = x − D_S a with the coefficients rounded as they will be returned.
     #[inline(always)]
     fn update_residual<S: Simd, T: Scalar>(&self, simd: S, problem: &Problem<'_, T>, work: &mut Work<T>) {
         let terms = self.atoms.iter().zip(&self.coefficients).map(|(&atom, &a)| (atom, T::from_f64(a)));
-        subtract_combination(simd, problem.columns, terms, problem.x, &mut work.residual);
+        subtract_combination(simd, problem.columns, &terms, problem.x, &mut work.residual);
         if let Some(mask) = problem.mask {
-            work.residual.iter_mut().zip(mask).for_each(|(r, &m)| *r = *r * m);
+            work.residual.iter_mut().zip(mask).for_each(|(r, &m)| *r *= m);
         }
     }
 
-    /// right = D_Sᵀr − μθ, which is zero at the minimum on S; returns its largest magnitude.
+    /// Takes a candidate into the support, with coefficient zero unless it replaces another.
     #[inline(always)]
-    fn right_side<T: Scalar>(&self, mu: f64, work: &mut Work<T>) -> f64 {
-        work.right.clear();
-        work.right.extend(work.correlations.iter().zip(&self.pull).map(|(c, pull)| c.to_f64() - mu * pull));
-        work.right.iter().fold(0.0, |largest, value| value.abs().max(largest))
-    }
-
-    /// Takes a candidate into the support with coefficient zero.
-    #[inline(always)]
-    fn enter<S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, T>, mu: f64, place: usize, work: &mut Work<T>) {
-        let correlation = work.correlations[self.atoms.len() + place].to_f64();
+    fn enter<S: Simd, T: Scalar>(
+        &mut self,
+        simd: S,
+        problem: &Problem<'_, T>,
+        (mu, correlation): (f64, f64),
+        place: usize,
+        work: &mut Work<T>,
+    ) {
         let atom = work.candidates.swap_remove(place);
         let pull = problem.weight(atom).copysign(correlation);
-        if self.border(simd, problem, atom, work) {
+        // The support is at its minimum: only the newcomer is off.
+        work.right.clear();
+        work.right.resize(self.atoms.len(), 0.0);
+        let entered = if self.border(simd, problem, atom, work) {
+            Some(0.0)
+        } else {
+            // Replacing another leaves the residual as it was: the newcomer takes over what the others give up.
+            let coefficient = self.exchange(simd, problem, pull.signum(), work);
+            coefficient.filter(|_| self.border(simd, problem, atom, work))
+        };
+        if let Some(coefficient) = entered {
             work.right.push(correlation - mu * pull);
-            self.push(atom, 0.0, pull);
-        } else if let Some(coefficient) = self.exchange(simd, problem, pull.signum(), work)
-            && self.border(simd, problem, atom, work)
-        {
-            // The residual is as it was: the newcomer took over what the leaving atom and the others gave up.
-            work.right.push(0.0);
-            self.push(atom, coefficient, pull);
+            self.atoms.push(atom);
+            self.coefficients.push(coefficient);
+            self.pull.push(pull);
         }
-    }
-
-    fn push(&mut self, atom: u32, coefficient: f64, pull: f64) {
-        self.atoms.push(atom);
-        self.coefficients.push(coefficient);
-        self.pull.push(pull);
     }
 
     /// Adds an atom to the inverse; `false` if it lies in the span of the support, which leaves the inverse as it was.
@@ -184,33 +194,67 @@ impl ActiveSet {
     /// Either way `work.change` holds its coordinates in the support.
     #[inline(always)]
     fn border<S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, T>, atom: u32, work: &mut Work<T>) -> bool {
-        work.vector.copy_from_slice(problem.columns.padded(atom as usize));
-        if let Some(mask) = problem.mask {
-            work.vector.iter_mut().zip(mask).for_each(|(d, &m)| *d = *d * m);
-        }
-        let own = dot(simd, &work.vector, &work.vector).to_f64();
-        work.products.clear();
-        dots(simd, problem.columns, &self.atoms, &work.vector, &mut work.products);
+        let column = problem.columns.padded(atom as usize);
+        let column = match problem.mask {
+            None => column,
+            Some(mask) => {
+                work.vector.iter_mut().zip(column).zip(mask).for_each(|((out, &d), &m)| *out = d * m);
+                &work.vector
+            }
+        };
+        let own = dot(simd, column, column).to_f64();
+        dots(simd, problem.columns, &self.atoms, column, &mut work.products);
         work.gram.clear();
-        work.gram.extend(work.products.iter().map(|g| g.to_f64()));
+        work.gram.extend(work.products[..self.atoms.len()].iter().map(|g| g.to_f64()));
         self.inverse.apply(simd, &work.gram, &mut work.change);
         let mut schur = own - work.gram.iter().zip(&work.change).map(|(g, u)| g * u).sum::<f64>();
         if schur < 0.01 * own {
-            // The difference has lost its digits; the distance to the span, squared, has not.
-            for (&member, &u) in self.atoms.iter().zip(&work.change) {
+            let Some(distance) = self.distance(simd, problem, atom, work) else { return false };
+            schur = distance;
+        }
+        self.shaky |= schur < 1e-6 * own;
+        self.inverse.border(simd, &work.change[..self.atoms.len()], schur);
+        true
+    }
+
+    /// The squared distance of an atom to the span of the support, `None` if rounding cannot tell it from zero.
+    ///
+    /// What a difference of squares loses when the atom is close, the square of the difference does not. The atom's
+    /// coordinates in the support, `work.change`, are improved on the way.
+    #[inline(always)]
+    fn distance<S: Simd, T: Scalar>(
+        &self,
+        simd: S,
+        problem: &Problem<'_, T>,
+        atom: u32,
+        work: &mut Work<T>,
+    ) -> Option<f64> {
+        let members = self.atoms.len();
+        let mut coordinates = work.change[..members].to_vec();
+        for improvement in 0..3 {
+            work.vector.copy_from_slice(problem.columns.padded(atom as usize));
+            for (&member, &u) in self.atoms.iter().zip(&coordinates) {
                 axpy(simd, T::from_f64(-u), problem.columns.padded(member as usize), &mut work.vector);
             }
             if let Some(mask) = problem.mask {
-                work.vector.iter_mut().zip(mask).for_each(|(d, &m)| *d = *d * m);
+                work.vector.iter_mut().zip(mask).for_each(|(d, &m)| *d *= m);
             }
-            schur = dot(simd, &work.vector, &work.vector).to_f64();
+            if improvement < 2 {
+                dots(simd, problem.columns, &self.atoms, &work.vector, &mut work.products);
+                work.gram.clear();
+                work.gram.extend(work.products[..members].iter().map(|g| g.to_f64()));
+                self.inverse.apply(simd, &work.gram, &mut work.change);
+                coordinates.iter_mut().zip(&work.change).for_each(|(u, change)| *u += change);
+            }
         }
-        if schur <= own * dependence_floor::<T>() {
-            return false;
-        }
-        self.shaky |= schur < 1e-8 * own;
-        self.inverse.border(simd, &work.change, schur);
-        true
+        work.change[..members].copy_from_slice(&coordinates);
+        // Each term is rounded to the precision of its size, and so is their sum.
+        let largest =
+            |atom: u32| dot(simd, problem.columns.padded(atom as usize), problem.columns.padded(atom as usize));
+        let sizes = self.atoms.iter().zip(&coordinates).map(|(&member, u)| u.abs() * largest(member).to_f64().sqrt());
+        let noise = T::EPSILON.to_f64() * (largest(atom).to_f64().sqrt() + sizes.sum::<f64>());
+        let distance = dot(simd, &work.vector, &work.vector).to_f64();
+        (distance > (4.0 * noise).powi(2)).then_some(distance)
     }
 
     /// Makes room for an atom in the span of the support, whose coordinates are `work.change`.
@@ -273,33 +317,57 @@ impl ActiveSet {
         }
     }
 
-    /// Makes the inverse anew.
+    /// Makes the inverse anew. A member that turns out to lie in the span of those before it hands its coefficient to them
+    /// and leaves, which does not change the residual.
     #[inline(never)]
     fn rebuild<S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, T>, work: &mut Work<T>) {
-        let members = std::mem::take(&mut self.atoms);
+        let before = std::mem::take(self);
+        let right = std::mem::take(&mut work.right);
+        self.inverse = before.inverse;
         self.inverse.clear();
-        self.shaky = false;
-        for atom in members {
-            // An atom that turns out dependent keeps its coefficient for now: the identity row holds it in place.
-            if !self.border(simd, problem, atom, work) {
-                let none = vec![0.0; self.atoms.len()];
-                self.inverse.border(simd, &none, f64::INFINITY);
+        for (i, &atom) in before.atoms.iter().enumerate() {
+            if self.border(simd, problem, atom, work) {
+                self.atoms.push(atom);
+                self.coefficients.push(before.coefficients[i]);
+                self.pull.push(before.pull[i]);
+                work.right.push(right[i]);
+            } else {
+                let given = before.coefficients[i];
+                self.coefficients.iter_mut().zip(&work.change).for_each(|(a, u)| *a += given * u);
+                work.candidates.push(atom);
             }
-            self.atoms.push(atom);
         }
+        self.shaky = false;
     }
 }
 
-/// The candidate whose correlation exceeds what is allowed the most, and by how much.
+/// The candidate whose correlation exceeds what is allowed the most, in units of its weight, and its correlation; `None` if
+/// that is not more than `slack`.
 #[inline(always)]
-fn most_violating<T: Scalar>(problem: &Problem<'_, T>, mu: f64, support: usize, work: &Work<T>) -> Option<(usize, f64)> {
-    let mut worst: Option<(usize, f64)> = None;
-    for (place, (&atom, c)) in work.candidates.iter().zip(&work.correlations[support..]).enumerate() {
-        let size = if problem.nonnegative { c.to_f64() } else { c.to_f64().abs() };
-        let excess = size - mu * problem.weight(atom);
-        if worst.is_none_or(|(_, most)| excess > most) {
-            worst = Some((place, excess));
+fn most_violating<S: Simd, T: Scalar>(
+    simd: S,
+    problem: &Problem<'_, T>,
+    (mu, slack): (f64, f64),
+    work: &mut Work<T>,
+) -> Option<(usize, f64)> {
+    dots(simd, problem.columns, &work.candidates, &work.residual, &mut work.products);
+    let lanes = T::Native::<S>::LEN;
+    let padded = work.candidates.len().next_multiple_of(lanes);
+    let mut best = Best::<S, T>::above(simd, T::ZERO);
+    for (number, c) in work.products[..padded].chunks_exact(lanes).enumerate() {
+        let c = T::Native::<S>::from_slice(simd, c);
+        let mut size = if problem.nonnegative { c } else { c.abs() };
+        if let Some(weights) = problem.weights {
+            // In units of the atom's weight, which is what the limit μ is about; an atom without weight is always short.
+            let candidates = &work.candidates[number * lanes..];
+            size = T::Native::<S>::from_fn(simd, |i| {
+                candidates.get(i).map_or(T::ZERO, |&j| T::from_f64(size[i].to_f64() / weights[j as usize]))
+            });
         }
+        best.offer(simd, size, number);
     }
-    worst
+    let (place, size) = best.reduce();
+    let weight = problem.weight(*work.candidates.get(place)?);
+    let excess = if weight > 0.0 { (size.to_f64() - mu) * weight } else { work.products[place].to_f64().abs() };
+    (excess > slack * weight + problem.floor).then(|| (place, work.products[place].to_f64()))
 }

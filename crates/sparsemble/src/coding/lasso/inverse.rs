@@ -24,20 +24,20 @@ impl Inverse {
         self.size = 0;
     }
 
-    /// The product with `vector`, into `out`.
+    /// Writes the product with `vector` to the front of `out`, which grows as needed and never shrinks.
     #[inline(always)]
     pub(super) fn apply<S: Simd>(&self, simd: S, vector: &[f64], out: &mut Vec<f64>) {
-        out.clear();
-        for start in (0..self.size).step_by(S::f64s::LEN) {
-            // Two sums, because a single one would wait for itself at every row.
-            let mut sums = [S::f64s::splat(simd, 0.0); 2];
-            for (i, &factor) in vector[..self.size].iter().enumerate() {
-                let part = &self.rows[i * self.stride + start..][..S::f64s::LEN];
-                sums[i % 2] = S::f64s::from_slice(simd, part).mul_add(S::f64s::splat(simd, factor), sums[i % 2]);
-            }
-            out.extend_from_slice((sums[0] + sums[1]).as_slice());
+        if out.len() < self.stride {
+            out.resize(self.stride, 0.0);
         }
-        out.truncate(self.size);
+        let used = self.size.next_multiple_of(GROWTH);
+        for (b, out) in out[..used].as_chunks_mut::<GROWTH>().0.iter_mut().enumerate() {
+            let mut sums = [0.0; GROWTH];
+            for (row, &factor) in self.rows.chunks_exact(self.stride.max(1)).zip(&vector[..self.size]) {
+                add_multiple(simd, &mut sums, factor, &row.as_chunks::<GROWTH>().0[b]);
+            }
+            *out = sums;
+        }
     }
 
     /// Borders the matrix by a row whose product with the inverse is `product` and whose Schur complement is `schur`.
@@ -52,7 +52,7 @@ impl Inverse {
         // The last row holds the coordinates while the others change, then takes its own value.
         last[..n].copy_from_slice(product);
         for (row, &p) in rows.chunks_exact_mut(stride).zip(product) {
-            add_multiple(simd, row, p / schur, last);
+            add_multiple_of_row(simd, row, p / schur, last);
             row[n] = -p / schur;
         }
         last[..n].iter_mut().for_each(|p| *p /= -schur);
@@ -76,7 +76,7 @@ impl Inverse {
         let factor = 1.0 / pivot[last];
         for row in rows.chunks_exact_mut(stride) {
             let multiple = -row[last] * factor;
-            add_multiple(simd, row, multiple, pivot);
+            add_multiple_of_row(simd, row, multiple, pivot);
             row[last] = 0.0;
         }
         pivot.fill(0.0);
@@ -95,12 +95,19 @@ impl Inverse {
 }
 
 #[inline(always)]
-fn add_multiple<S: Simd>(simd: S, out: &mut [f64], factor: f64, row: &[f64]) {
+fn add_multiple<S: Simd>(simd: S, out: &mut [f64; GROWTH], factor: f64, row: &[f64; GROWTH]) {
     let factor = S::f64s::splat(simd, factor);
     for (out, row) in out.chunks_exact_mut(S::f64s::LEN).zip(row.chunks_exact(S::f64s::LEN)) {
         let sum = S::f64s::from_slice(simd, row).mul_add(factor, S::f64s::from_slice(simd, out));
         sum.store_slice(out);
     }
+}
+
+/// The same for whole rows.
+#[inline(always)]
+fn add_multiple_of_row<S: Simd>(simd: S, out: &mut [f64], factor: f64, row: &[f64]) {
+    let (out, row) = (out.as_chunks_mut::<GROWTH>().0, row.as_chunks::<GROWTH>().0);
+    out.iter_mut().zip(row).for_each(|(out, row)| add_multiple(simd, out, factor, row));
 }
 
 #[cfg(test)]
@@ -118,10 +125,8 @@ mod tests {
             let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
             a.swap(k, pivot);
             for i in (0..n).filter(|i| *i != k) {
-                let factor = a[i][k] / a[k][k];
-                for c in k..=n {
-                    a[i][c] -= factor * a[k][c];
-                }
+                let (factor, pivot) = (a[i][k] / a[k][k], a[k].clone());
+                a[i].iter_mut().zip(pivot).for_each(|(value, p)| *value -= factor * p);
             }
         }
         (0..n).map(|i| a[i][n] / a[i][i]).collect()
@@ -149,7 +154,7 @@ mod tests {
                 let border: Vec<f64> = members.iter().map(|&i| gram(i, step)).collect();
                 inverse.apply(simd, &border, &mut product);
                 let schur = gram(step, step) - border.iter().zip(&product).map(|(b, p)| b * p).sum::<f64>();
-                inverse.border(simd, &product, schur);
+                inverse.border(simd, &product[..members.len()], schur);
                 members.push(step);
             }
             let matrix: Vec<Vec<f64>> =
@@ -162,6 +167,5 @@ mod tests {
         }
         inverse.clear();
         inverse.apply(simd, &[], &mut product);
-        assert!(product.is_empty());
     }
 }

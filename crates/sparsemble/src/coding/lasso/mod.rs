@@ -31,7 +31,7 @@ use super::{Coding, CodingBasis, Samples, SparseCoder, join};
 /// | `tolerance` | | 10⁻⁶ | largest duality gap, as a fraction of ‖x‖² | > 0 |
 /// | `max_rounds` | | 100 | passes over the dictionary | ≥ 1 |
 ///
-/// The paper uses λ = 0.2 (§II-B) and 0.1 (§V-A).
+/// The paper uses λ = 0.2 (§II-B) and 0.1 (§IV-A).
 ///
 /// # Shapes
 /// D is M × K with any columns, the samples M × T, the codes K × T.
@@ -56,7 +56,7 @@ use super::{Coding, CodingBasis, Samples, SparseCoder, join};
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 ///
-/// Paper: §I-A, Eq. (1); §V, Eq. (15); §VI, Eq. (17).
+/// Paper: §I-A, Eq. (1); §IV, Eq. (15); §V, Eq. (17).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lasso {
     /// What is traded against the error.
@@ -113,7 +113,7 @@ impl Lasso {
         }
         if let Some(weights) = &self.atom_weights {
             crate::error::expect_size("atom weights: number of atoms", n_atoms, weights.len())?;
-            if let Some(weight) = weights.iter().find(|w| !(**w >= 0.0)) {
+            if let Some(weight) = weights.iter().find(|w| w.is_nan() || **w < 0.0) {
                 return Err(Error::parameter("atom weight", weight, "must not be negative or NaN"));
             }
         }

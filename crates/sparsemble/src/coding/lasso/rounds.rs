@@ -5,8 +5,9 @@ use std::ops::Range;
 use fearless_simd::{dispatch, prelude::*};
 
 use super::active_set::{ActiveSet, Problem, Work};
-use super::certificate::relative_gap;
+use super::certificate::{product, relative_gap};
 use super::{Lasso, Penalty};
+use crate::coding::basis::inverse;
 use crate::coding::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCodes};
 use crate::error::Result;
 use crate::kernels::{Columns, Maxima, Panels, Tiles, correlate};
@@ -17,11 +18,11 @@ use crate::scalar::Scalar;
 pub(super) const BLOCK: usize = 96;
 
 /// Classes of atoms whose largest correlation a pass reports: the most atoms that can join a working set in a round.
-const CLASSES: usize = 64;
+const CLASSES: usize = 32;
 
 /// Atoms whose correlation reaches this fraction of μ join the working set although they do not violate anything yet:
 /// the next solution often needs them, and a pass costs more than a few idle candidates.
-const HARVEST: f64 = 0.85;
+const HARVEST: f64 = 0.95;
 
 /// What all blocks of a call share.
 pub(super) struct Plan<'a, T> {
@@ -29,8 +30,10 @@ pub(super) struct Plan<'a, T> {
     basis: &'a CodingBasis<T>,
     /// The atoms divided by their weights, so that one μ is the limit for all of them.
     panels: PanelsOf<'a, T>,
-    /// Weights for the tamed atoms of the basis; `None` for all ones.
+    /// The weights of the tamed atoms; `None` for all ones.
     weights: Option<Vec<f64>>,
+    /// What the weights were divided by.
+    unit: f64,
     /// Atoms of weight zero, which belong to every support.
     free: Vec<u32>,
 }
@@ -42,18 +45,24 @@ enum PanelsOf<'a, T> {
 
 impl<'a, T: Scalar> Plan<'a, T> {
     pub(super) fn new(coder: &'a Lasso, basis: &'a CodingBasis<T>) -> Self {
-        let all_tame = (0..basis.n_atoms()).all(|j| basis.scale(j).to_bits() == 1.0_f64.to_bits());
         // A tamed atom is the given one divided by its scale, so its coefficient, and what that costs, is larger.
-        let weight = |j: usize| coder.atom_weights.as_ref().map_or(1.0, |w| w[j]) / basis.scale(j);
-        let plain = all_tame && coder.atom_weights.is_none();
-        let weights: Option<Vec<f64>> = (!plain).then(|| (0..basis.n_atoms()).map(weight).collect());
+        let weight = |j: usize| coder.atom_weights.as_ref().map_or(1.0, |weights| weights[j]) / basis.scale(j);
+        let tame = (0..basis.n_atoms()).all(|j| basis.scale(j).to_bits() == 1.0_f64.to_bits());
+        let mut weights: Option<Vec<f64>> =
+            (!tame || coder.atom_weights.is_some()).then(|| (0..basis.n_atoms()).map(weight).collect());
+        // Only ratios of weights matter: with the largest at one, μ is of the size of the correlations, however extreme the
+        // atoms were.
+        let finite = weights.iter().flatten().copied().filter(|w| *w > 0.0 && w.is_finite());
+        let unit = finite.fold(0.0, f64::max);
+        let unit = if unit > 0.0 { unit } else { 1.0 };
+        weights.iter_mut().flatten().for_each(|w| *w /= unit);
         let panels = match &weights {
             None => PanelsOf::Basis(basis.raw()),
-            Some(w) => PanelsOf::Own(basis.pack(|j| T::from_f64(super::super::basis::inverse(w[j])))),
+            Some(weights) => PanelsOf::Own(basis.pack(|j| T::from_f64(inverse(weights[j])))),
         };
-        let is_free = |j: &usize| weights.as_ref().is_some_and(|w| w[*j] <= 0.0);
+        let is_free = |j: &usize| weights.as_ref().is_some_and(|weights| weights[*j] <= 0.0);
         let free = (0..basis.n_atoms()).filter(is_free).map(|j| j as u32).collect();
-        Self { coder, basis, panels, weights, free }
+        Self { coder, basis, panels, weights, unit, free }
     }
 
     fn panels(&self) -> &Panels<T> {
@@ -96,7 +105,7 @@ impl<T: Scalar> Block<T> {
         let rows = plan.basis.n_features();
         let x = Columns::zeros(rows, BLOCK);
         Self {
-            residuals: x.clone(),
+            residuals: Columns::zeros(rows, BLOCK),
             masks: None,
             scales: Vec::with_capacity(BLOCK),
             tiles: Tiles::new(rows, BLOCK),
@@ -165,12 +174,12 @@ impl<T: Scalar> Block<T> {
     fn fit_free_atoms<S: Simd>(&mut self, simd: S, plan: &Plan<'_, T>) {
         for i in 0..self.live.len() {
             let state = &mut self.states[i];
-            let slack = T::EPSILON.to_f64() * crate::coding::basis::norm(self.x.column(i));
             self.work.candidates.clear();
             self.work.candidates.extend(plan.free.iter().filter(|j| state.excluded != Some(**j as usize)));
+            self.work.residual.copy_from_slice(self.x.padded(i));
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
             let problem = plan.problem(self.x.padded(i), mask);
-            state.active.solve(simd, &problem, (0.0, slack), &mut self.work);
+            state.active.solve(simd, &problem, (0.0, 0.0), &mut self.work);
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
         }
     }
@@ -178,32 +187,35 @@ impl<T: Scalar> Block<T> {
     /// Finishes the samples whose gap is small enough; gives the others what they miss and solves again.
     #[inline(always)]
     fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'_, T>, round: usize) {
+        let tolerance = plan.coder.tolerance;
         for (slot, &i) in self.live.iter().enumerate() {
             let (x, residual) = (self.x.padded(i), self.residuals.padded(i));
             let state = &mut self.states[i];
             let largest = self.maxima.largest(slot).to_f64();
             if round == 1 {
-                state.start(plan.coder.penalty, largest, self.scales[i], x);
+                state.start(plan.penalty(self.scales[i]), largest, x);
             }
             let before = state.gap;
             state.rounds = round;
             state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), largest);
-            let goal = Goal::new(plan.coder.penalty, self.scales[i], x);
-            let reached = goal.is_reached(state, residual, plan.coder.tolerance);
-            if reached && state.gap <= plan.coder.tolerance {
+            let goal = Goal::new(plan.penalty(self.scales[i]), tolerance, x);
+            let reached = goal.is_reached(state, residual);
+            if reached && state.gap <= tolerance {
                 state.status = Some(SampleStatus::Converged);
                 continue;
             }
-            let slack = state.mu * plan.coder.tolerance.max(T::EPSILON.to_f64()) * 0.5;
-            let news = harvest(&self.maxima, slot, state, &mut self.work.candidates, slack);
-            if reached && !news && round > 2 && state.gap >= 0.5 * before {
-                // Nothing violates and the last solution was not better: this is what the number type can do.
-                state.status = Some(SampleStatus::PrecisionLimit);
+            let news = harvest(simd, &self.maxima, slot, state, &mut self.work, slack::<T>(state.mu, tolerance));
+            if !news && round > 2 && state.gap >= 0.5 * before {
+                // Nothing violates and the last solution was not better: this is the best there is.
+                let unreachable = goal.is_out_of_reach(state, residual);
+                let status = if unreachable { SampleStatus::Unreachable } else { SampleStatus::PrecisionLimit };
+                state.status = Some(status);
                 continue;
             }
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
             let problem = plan.problem(x, mask);
-            goal.solve(simd, &problem, state, slack, &mut self.work);
+            self.work.residual.copy_from_slice(residual);
+            goal.solve(simd, &problem, state, tolerance, &mut self.work);
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
         }
     }
@@ -221,6 +233,16 @@ impl<T: Scalar> Block<T> {
 }
 
 impl<T: Scalar> Plan<'_, T> {
+    /// The penalty in terms of the tamed atoms, their weights and a sample divided by `scale`.
+    fn penalty(&self, scale: f64) -> Penalty {
+        match self.coder.penalty {
+            Penalty::Lambda(lambda) => Penalty::Lambda(lambda / scale * self.unit),
+            Penalty::Relative(fraction) => Penalty::Relative(fraction),
+            Penalty::Error(error) => Penalty::Error(error / scale / scale),
+            Penalty::L1Norm(norm) => Penalty::L1Norm(norm / scale / self.unit),
+        }
+    }
+
     fn problem<'p>(&'p self, x: &'p [T], mask: Option<&'p [T]>) -> Problem<'p, T> {
         Problem {
             columns: self.basis.columns(),
@@ -228,41 +250,41 @@ impl<T: Scalar> Plan<'_, T> {
             mask,
             weights: self.weights.as_deref(),
             nonnegative: self.coder.nonnegative,
+            floor: 0.25 * T::EPSILON.to_f64() * energy(x).sqrt(),
         }
     }
 }
 
-/// Puts the atoms worth having into the candidates; `true` if one of them violates the optimality conditions.
+/// Puts the atoms worth having into the working space; `true` if one of them violates the optimality conditions.
 #[inline(always)]
-fn harvest<T: Scalar>(
+fn harvest<S: Simd, T: Scalar>(
+    simd: S,
     maxima: &Maxima<T>,
     slot: usize,
     state: &State,
-    candidates: &mut Vec<u32>,
+    work: &mut Work<T>,
     slack: f64,
 ) -> bool {
-    candidates.clear();
+    work.candidates.clear();
     let mut violated = false;
-    for (atom, value) in maxima.above(slot, T::from_f64(HARVEST * state.mu)) {
+    maxima.above(simd, slot, T::from_f64(HARVEST * state.mu), |atom, value| {
         if !state.active.atoms.contains(&(atom as u32)) {
-            candidates.push(atom as u32);
             violated |= value.to_f64() > state.mu + slack;
+            work.candidates.push(atom as u32);
         }
-    }
+    });
     violated
 }
 
 impl State {
-    fn start<T: Scalar>(&mut self, penalty: Penalty, largest: f64, scale: f64, x: &[T]) {
+    fn start<T: Scalar>(&mut self, penalty: Penalty, largest: f64, x: &[T]) {
         self.mu_max = largest;
         self.mu = match penalty {
-            Penalty::Lambda(lambda) => 0.5 * lambda / scale,
+            Penalty::Lambda(lambda) => 0.5 * lambda,
             Penalty::Relative(fraction) => fraction * largest,
+            Penalty::Error(error) if error >= energy(x) => largest,
             // A guess between nothing and everything; the solution corrects it.
-            Penalty::Error(_) | Penalty::L1Norm(_) => match Goal::new(penalty, scale, x) {
-                Goal::Error { target, .. } if target >= energy(x) => largest,
-                _ => 0.5 * largest,
-            },
+            Penalty::Error(_) | Penalty::L1Norm(_) => 0.5 * largest,
         };
     }
 }
@@ -281,72 +303,108 @@ enum Goal {
 const SMALLEST_MU: f64 = 1e-7;
 
 impl Goal {
-    fn new<T: Scalar>(penalty: Penalty, scale: f64, x: &[T]) -> Self {
-        let precision = 64.0 * T::EPSILON.to_f64();
+    fn new<T: Scalar>(penalty: Penalty, tolerance: f64, x: &[T]) -> Self {
+        // As good as the number type allows, but no better than the gap and the target themselves call for.
+        let leeway = |size: f64, target: f64| {
+            (64.0 * T::EPSILON.to_f64() * size).max((0.01 * tolerance * size).min(1e-3 * target))
+        };
         match penalty {
             Penalty::Lambda(_) | Penalty::Relative(_) => Self::Given,
-            Penalty::Error(error) => Self::Error { target: error / scale / scale, leeway: precision * energy(x) },
-            Penalty::L1Norm(norm) => Self::L1Norm { target: norm / scale, leeway: precision * norm / scale },
+            Penalty::Error(target) => Self::Error { target, leeway: leeway(energy(x), target) },
+            Penalty::L1Norm(target) => Self::L1Norm { target, leeway: leeway(target, target) },
         }
     }
 
     /// Whether the constraint holds, with equality where it binds.
-    fn is_reached<T: Scalar>(&self, state: &State, residual: &[T], _tolerance: f64) -> bool {
-        let at_zero = state.active.atoms.is_empty();
+    #[inline(always)]
+    fn is_reached<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
+        let smallest = state.mu <= SMALLEST_MU * state.mu_max * (1.0 + 1e-6);
         match *self {
             Self::Given => true,
             Self::Error { target, leeway } => {
                 let error = energy(residual);
-                (error <= target + leeway) && (at_zero || error >= target - 2.0 * leeway)
+                error <= target + leeway && (state.active.atoms.is_empty() || error >= target - 2.0 * leeway)
             }
             Self::L1Norm { target, leeway } => {
                 let norm = state.active.penalty();
-                norm <= target + leeway && (norm >= target - 2.0 * leeway || state.mu <= SMALLEST_MU * state.mu_max)
+                norm <= target + leeway && (norm >= target - 2.0 * leeway || smallest)
             }
         }
     }
 
-    /// Solves on the candidates; where μ is not given, alternates with the μ that the support found calls for.
+    /// Whether no μ can reach it: the error is still too large with all the atoms that help.
+    fn is_out_of_reach<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
+        let smallest = state.mu <= SMALLEST_MU * state.mu_max * (1.0 + 1e-6);
+        matches!(*self, Self::Error { target, leeway } if smallest && energy(residual) > target + leeway)
+    }
+
+    /// Solves on the candidates; where μ is not given, looks for the one that reaches the goal on them.
     #[inline(always)]
     fn solve<S: Simd, T: Scalar>(
         &self,
         simd: S,
         problem: &Problem<'_, T>,
         state: &mut State,
-        slack: f64,
+        tolerance: f64,
         work: &mut Work<T>,
     ) {
-        for _ in 0..50 {
-            state.active.solve(simd, problem, (state.mu, slack), work);
-            let Some(mu) = self.better_mu(simd, state, &work.residual) else { return };
-            let change = (mu - state.mu).abs();
-            state.mu = mu;
-            if change <= 1e-12 * mu {
+        let slack = |mu: f64| slack::<T>(mu, tolerance);
+        state.active.solve(simd, problem, (state.mu, slack(state.mu)), work);
+        if matches!(self, Self::Given) {
+            return;
+        }
+        // Both the error and the norm are monotone in μ, so every solution halves, or better, where it can lie.
+        let (mut low, mut high) = (SMALLEST_MU * state.mu_max, state.mu_max);
+        for _ in 0..60 {
+            if self.is_reached(state, &work.residual) {
                 return;
             }
+            if self.wants_smaller(state, &work.residual) {
+                high = state.mu;
+            } else {
+                low = state.mu;
+            }
+            if high <= low * (1.0 + 1e-12) {
+                return;
+            }
+            let guess = self.guess(simd, state, &work.residual);
+            state.mu = if guess > low && guess < high { guess } else { (low * high).sqrt() };
+            if high < low * 1.001 && state.mu <= SMALLEST_MU * state.mu_max * 1.001 {
+                state.mu = SMALLEST_MU * state.mu_max;
+            }
+            state.active.solve(simd, problem, (state.mu, slack(state.mu)), work);
+        }
+    }
+
+    #[inline(always)]
+    fn wants_smaller<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
+        match *self {
+            Self::Given => false,
+            Self::Error { target, leeway } => energy(residual) > target - 0.5 * leeway,
+            Self::L1Norm { target, .. } => state.active.penalty() < target,
         }
     }
 
     /// On a fixed support ‖r‖² = e + μ²h and Σ w|a| = b − μh with h the growth, so the wanted μ is known in closed form.
     #[inline(always)]
-    fn better_mu<S: Simd, T: Scalar>(&self, simd: S, state: &State, residual: &[T]) -> Option<f64> {
-        if matches!(self, Self::Given) {
-            return None;
-        }
-        let floor = (SMALLEST_MU * state.mu_max).max(0.1 * state.mu);
+    fn guess<S: Simd, T: Scalar>(&self, simd: S, state: &State, residual: &[T]) -> f64 {
         let growth = state.active.growth(simd, &mut Vec::new());
-        let wanted = match *self {
-            Self::Given => return None,
+        match *self {
+            Self::Given => state.mu,
             Self::Error { target, leeway } => {
                 let least = energy(residual) - state.mu * state.mu * growth;
                 ((target - 0.5 * leeway - least).max(0.0) / growth).sqrt()
             }
             Self::L1Norm { target, .. } => state.mu + (state.active.penalty() - target) / growth,
-        };
-        if wanted.is_finite() { Some(wanted.clamp(floor, state.mu_max)) } else { Some(floor) }
+        }
     }
 }
 
+/// How far off a correlation may be without costing more of the gap than its share.
+fn slack<T: Scalar>(mu: f64, tolerance: f64) -> f64 {
+    0.5 * mu * tolerance.max(T::EPSILON.to_f64())
+}
+
 fn energy<T: Scalar>(values: &[T]) -> f64 {
-    values.iter().map(|v| v.to_f64() * v.to_f64()).sum()
+    product(values, values)
 }

@@ -40,8 +40,6 @@ struct State<T> {
     /// The orthonormal basis of the chosen atoms, the last direction at its end.
     directions: Vec<Vec<T>>,
     selection: Selection,
-    /// MP only: the coefficients of `selection.atoms` on unit atoms.
-    sums: Vec<f64>,
     /// Squared distance of each atom to the span: what it keeps under the mask, for ORMP less with every choice.
     distances: Vec<f64>,
     blocked: Vec<bool>,
@@ -106,7 +104,6 @@ impl<'a, T: Scalar> Block<'a, T> {
                 residual: self.x.padded(slot).to_vec(),
                 directions: Vec::new(),
                 selection: Selection::default(),
-                sums: Vec::new(),
                 distances: (0..self.basis.n_atoms()).map(distance).collect(),
                 blocked,
                 target: self.coder.error.map(|error| error / scale / scale),
@@ -163,15 +160,14 @@ impl<'a, T: Scalar> Block<'a, T> {
         }
     }
 
-    fn collect(&mut self) -> Coding<T> {
+    fn collect(&self) -> Coding<T> {
         let mut block = Coding { codes: SparseCodes::new(self.basis.n_atoms()), report: CodingReport::empty() };
-        let (basis, matching) = (self.basis, self.coder.kind == PursuitKind::Matching);
-        for (state, &scale) in self.states.iter_mut().zip(&self.scales) {
-            let coefficients = if matching { std::mem::take(&mut state.sums) } else { state.selection.fit() };
-            let entries = state.selection.atoms.iter().zip(coefficients);
-            block.codes.push(
-                entries.map(|(&j, a)| (j, basis.coefficient(j, a * inverse(basis.norm(j as usize)), scale))),
-            );
+        let basis = self.basis;
+        for (state, &scale) in self.states.iter().zip(&self.scales) {
+            let entries = state.selection.atoms.iter().zip(state.selection.coefficients());
+            block
+                .codes
+                .push(entries.map(|(&j, a)| (j, basis.coefficient(j, a * inverse(basis.norm(j as usize)), scale))));
             let status = self.coder.status(squared(&state.residual), state.target, state.choices);
             block.report.push(status, state.choices, None);
         }
@@ -186,19 +182,13 @@ impl<T: Scalar> State<T> {
         let unit = T::from_f64(inverse(basis.norm(atom)));
         let mut direction: Vec<T> = basis.columns().padded(atom).iter().map(|&d| d * unit).collect();
         if let Some(mask) = &self.mask {
-            direction.iter_mut().zip(mask).for_each(|(d, &m)| *d = *d * m);
+            direction.iter_mut().zip(mask).for_each(|(d, &m)| *d *= m);
         }
         let energy = squared(&direction);
         if kind == PursuitKind::Matching {
             let share = c * inverse(energy);
             axpy(simd, T::from_f64(-share), &direction, &mut self.residual);
-            match self.selection.atoms.iter().position(|&j| j as usize == atom) {
-                Some(place) => self.sums[place] += share,
-                None => {
-                    self.selection.atoms.push(atom as u32);
-                    self.sums.push(share);
-                }
-            }
+            self.selection.add_share(atom as u32, share);
             return energy > 0.0;
         }
         let mut coordinates = vec![0.0; self.directions.len()];
@@ -215,7 +205,9 @@ impl<T: Scalar> State<T> {
             return false;
         }
         let root = distance.sqrt();
-        direction.iter_mut().for_each(|d| *d = T::from_f64(d.to_f64() / root));
+        for d in &mut direction {
+            *d = T::from_f64(d.to_f64() / root);
+        }
         let projection = dot(simd, &direction, &self.residual);
         axpy(simd, -projection, &direction, &mut self.residual);
         self.selection.push(atom as u32, coordinates.into_iter(), root, projection.to_f64());

@@ -14,7 +14,7 @@ use super::{Pursuit, PursuitKind};
 use crate::coding::basis::inverse;
 use crate::coding::{Coding, CodingBasis, CodingReport, Samples, SparseCodes};
 use crate::error::Result;
-use crate::kernels::{Columns, Store, Tiles, correlate, dots, subtract_combination};
+use crate::kernels::{Best, Columns, Store, Tiles, correlate, dots, subtract_combination};
 use crate::scalar::Scalar;
 
 /// Samples whose first correlations are computed in one pass.
@@ -24,7 +24,6 @@ pub(super) const BLOCK: usize = 48;
 pub(super) struct Block<'a, T> {
     coder: &'a Pursuit,
     basis: &'a CodingBasis<T>,
-    gram: &'a [T],
     level: Level,
     x: Columns<T>,
     scales: Vec<f64>,
@@ -36,8 +35,6 @@ pub(super) struct Block<'a, T> {
 /// What one sample needs while it is coded.
 struct Space<T> {
     selection: Selection,
-    /// MP only: the coefficients of `selection.atoms` on unit atoms.
-    sums: Vec<f64>,
     /// v_1 … v_k, one after the other.
     rows: Vec<T>,
     weights: Vec<T>,
@@ -49,15 +46,8 @@ struct Space<T> {
     products: Vec<T>,
 }
 
-/// The atom with the best score so far.
-#[derive(Clone, Copy)]
-struct Best<T> {
-    atom: usize,
-    score: T,
-}
-
 impl<'a, T: Scalar> Block<'a, T> {
-    pub(super) fn new(coder: &'a Pursuit, basis: &'a CodingBasis<T>, gram: &'a [T]) -> Self {
+    pub(super) fn new(coder: &'a Pursuit, basis: &'a CodingBasis<T>) -> Self {
         let panels = basis.unit();
         let x = Columns::zeros(basis.n_features(), BLOCK);
         let stride = panels.count() * panels.width();
@@ -65,14 +55,12 @@ impl<'a, T: Scalar> Block<'a, T> {
         Self {
             coder,
             basis,
-            gram,
             level: panels.level(),
             scales: Vec::with_capacity(BLOCK),
             tiles: Tiles::new(basis.n_features(), BLOCK),
             correlations: Store::new(panels, BLOCK),
             sample: Space {
                 selection: Selection::default(),
-                sums: Vec::new(),
                 rows: Vec::new(),
                 weights: Vec::new(),
                 distances: vec![T::ONE; if order_recursive { stride } else { 0 }],
@@ -102,7 +90,7 @@ impl<'a, T: Scalar> Block<'a, T> {
         let scale = self.scales[slot];
         let target = self.coder.error.map(|error| error / scale / scale);
         let energy = squared(self.x.column(slot));
-        let mut task = Task { simd, basis: self.basis, gram: self.gram, kind: self.coder.kind };
+        let mut task = Task { simd, basis: self.basis, kind: self.coder.kind };
         let space = &mut self.sample;
         let c = self.correlations.of_mut(slot);
         space.start(excluded);
@@ -112,27 +100,24 @@ impl<'a, T: Scalar> Block<'a, T> {
         let mut choices = 0;
         let mut best = task.scan(c, space);
         while choices < most && target.is_none_or(|target| error > target) {
-            while space.blocked.contains(&(best.atom as u32)) && best.score > T::ZERO {
+            while space.blocked.contains(&(best.0 as u32)) && best.1 > T::ZERO {
                 space.blocked.iter().for_each(|&j| c[j as usize] = T::ZERO);
                 best = task.scan(c, space);
             }
-            if c[best.atom].to_f64().abs() <= smallest {
+            if c[best.0].to_f64().abs() <= smallest {
                 break;
             }
-            match task.choose(best.atom, c, space) {
-                Some(next) => {
-                    best = next;
-                    choices += 1;
-                    if target.is_some() {
-                        task.update_residual(self.x.padded(slot), space);
-                        error = squared(&space.residual);
-                    }
-                }
-                None => {
-                    space.blocked.push(best.atom as u32);
-                    c[best.atom] = T::ZERO;
-                    best = task.scan(c, space);
-                }
+            let Some(next) = task.choose(best.0, c, space) else {
+                space.blocked.push(best.0 as u32);
+                c[best.0] = T::ZERO;
+                best = task.scan(c, space);
+                continue;
+            };
+            best = next;
+            choices += 1;
+            if target.is_some() {
+                task.residual_of(&space.selection.coefficients(), self.x.padded(slot), space);
+                error = squared(&space.residual);
             }
         }
         let coefficients = task.finish(self.x.padded(slot), space);
@@ -146,12 +131,15 @@ impl<'a, T: Scalar> Block<'a, T> {
 impl<T: Scalar> Space<T> {
     fn start(&mut self, excluded: Option<usize>) {
         self.selection.clear();
-        self.sums.clear();
-        self.rows.clear();
         self.distances.fill(T::ONE);
         self.blocked.clear();
         self.blocked.extend(excluded.map(|j| j as u32));
     }
+}
+
+/// Where the next row begins: rows whose distance is a power of two would fight for the same lines of the cache.
+fn row_stride(length: usize) -> usize {
+    length + 16
 }
 
 /// Correlations this small are rounding errors of zero.
@@ -159,41 +147,43 @@ pub(super) fn smallest_correlation<T: Scalar>(energy: f64) -> f64 {
     8.0 * T::EPSILON.to_f64() * energy.sqrt()
 }
 
-/// A chosen atom must be at least this far (squared, relative) from the span of the others.
+/// A chosen atom must be at least this far (squared, of a unit atom) from the span of the others: the distance is what is
+/// left of one after a subtraction, so of anything smaller less than half the digits would be right.
 pub(super) fn smallest_distance<T: Scalar>() -> f64 {
-    64.0 * T::EPSILON.to_f64()
+    T::EPSILON.to_f64().sqrt()
 }
 
 pub(super) fn squared<T: Scalar>(values: &[T]) -> f64 {
     values.iter().map(|v| v.to_f64() * v.to_f64()).sum()
 }
 
+/// What one choice does to the correlations: v = (column − Σ w_i v_i)·factor and c −= step·v.
+struct Wave<'a, T> {
+    column: &'a [T],
+    factor: T,
+    step: T,
+}
+
 /// The steps of one sample, in one instruction set.
 struct Task<'a, S, T> {
     simd: S,
     basis: &'a CodingBasis<T>,
-    gram: &'a [T],
     kind: PursuitKind,
 }
 
 impl<S: Simd, T: Scalar> Task<'_, S, T> {
     /// Chooses an atom and returns the next best; `None` if it lies in the span of those chosen before.
     #[inline(always)]
-    fn choose(&mut self, atom: usize, c: &mut [T], space: &mut Space<T>) -> Option<Best<T>> {
-        let column = &self.gram[atom * c.len()..][..c.len()];
+    fn choose(&mut self, atom: usize, c: &mut [T], space: &mut Space<T>) -> Option<(usize, T)> {
+        let column = self.basis.gram_row(atom);
         let correlation = c[atom].to_f64();
         if self.kind == PursuitKind::Matching {
-            match space.selection.atoms.iter().position(|&j| j as usize == atom) {
-                Some(place) => space.sums[place] += correlation,
-                None => {
-                    space.selection.atoms.push(atom as u32);
-                    space.sums.push(correlation);
-                }
-            }
+            space.selection.add_share(atom as u32, correlation);
             space.weights.clear();
-            return Some(self.sweep(column, T::ONE, T::from_f64(correlation), c, space));
+            let wave = Wave { column, factor: T::ONE, step: T::from_f64(correlation) };
+            return Some(self.sweep(&wave, c, space));
         }
-        let stride = c.len();
+        let stride = row_stride(c.len());
         space.weights.clear();
         space.weights.extend((0..space.selection.len()).map(|i| space.rows[i * stride + atom]));
         let inside: f64 = space.weights.iter().map(|w| w.to_f64() * w.to_f64()).sum();
@@ -204,65 +194,78 @@ impl<S: Simd, T: Scalar> Task<'_, S, T> {
         let root = distance.sqrt();
         let coordinates = space.weights.iter().map(|w| w.to_f64());
         space.selection.push(atom as u32, coordinates, root, correlation / root);
-        Some(self.sweep(column, T::from_f64(1.0 / root), T::from_f64(correlation / root), c, space))
+        let wave = Wave { column, factor: T::from_f64(1.0 / root), step: T::from_f64(correlation / root) };
+        Some(self.sweep(&wave, c, space))
     }
 
-    /// v = (column − Σ w_i v_i)·factor, kept for later; c −= step·v; and the best score of the new correlations.
+    /// Carries out a wave, keeps v for later choices and returns the best score of the new correlations.
     #[inline(always)]
-    fn sweep(&self, column: &[T], factor: T, step: T, c: &mut [T], space: &mut Space<T>) -> Best<T> {
-        let simd = self.simd;
-        let (lanes, stride) = (T::Native::<S>::LEN, c.len());
-        let keep = self.kind != PursuitKind::Matching;
-        let order_recursive = self.kind == PursuitKind::OrderRecursive;
+    fn sweep(&self, wave: &Wave<'_, T>, c: &mut [T], space: &mut Space<T>) -> (usize, T) {
+        let (lanes, stride) = (T::Native::<S>::LEN, row_stride(c.len()));
         let known = space.weights.len();
-        if keep {
+        if self.kind != PursuitKind::Matching && space.rows.len() < (known + 1) * stride {
             space.rows.resize((known + 1) * stride, T::ZERO);
         }
-        let (rows, new) = space.rows.split_at_mut(known * stride);
-        let (factor, step) = (T::Native::<S>::splat(simd, factor), T::Native::<S>::splat(simd, -step));
-        let mut best = Lanes::<S, T>::new(simd);
-        // Two vectors at a time: the sums over i wait for themselves less.
-        let wide = 2 * lanes;
-        for (at, c) in c.chunks_exact_mut(wide).enumerate() {
-            let at = at * wide;
-            let load = |from: &[T]| {
-                [T::Native::<S>::from_slice(simd, &from[..lanes]), T::Native::<S>::from_slice(simd, &from[lanes..wide])]
-            };
-            let [mut low, mut high] = load(&column[at..at + wide]);
-            for (i, &w) in space.weights.iter().enumerate() {
-                let w = T::Native::<S>::splat(simd, -w);
-                let row = load(&rows[i * stride + at..][..wide]);
-                low = row[0].mul_add(w, low);
-                high = row[1].mul_add(w, high);
-            }
-            let (low, high) = (low * factor, high * factor);
-            if keep {
-                low.store_slice(&mut new[at..at + lanes]);
-                high.store_slice(&mut new[at + lanes..at + wide]);
-            }
-            for (half, (v, c)) in [low, high].into_iter().zip(c.chunks_exact_mut(lanes)).enumerate() {
-                let updated = v.mul_add(step, T::Native::<S>::from_slice(simd, c));
-                updated.store_slice(c);
-                let start = at + half * lanes;
-                let score = if order_recursive {
-                    let distances = &mut space.distances[start..start + lanes];
-                    let left = T::Native::<S>::from_slice(simd, distances) - v * v;
-                    left.store_slice(distances);
-                    order_recursive_score::<S, T>(simd, updated, left)
-                } else {
-                    updated.abs()
-                };
-                best.offer(simd, score, start / lanes);
-            }
+        let mut best = Best::<S, T>::above(self.simd, T::ZERO);
+        let mut at = 0;
+        while at + 4 * lanes <= c.len() {
+            self.sweep_part::<4>(at, wave, c, space, &mut best);
+            at += 4 * lanes;
+        }
+        // The correlations are whole panels of two vectors.
+        if at < c.len() {
+            self.sweep_part::<2>(at, wave, c, space, &mut best);
         }
         best.reduce()
     }
 
+    /// The sweep for `N` vectors of atoms from `at` on; several at once, because a single sum would wait for itself.
+    #[inline(always)]
+    fn sweep_part<const N: usize>(
+        &self,
+        at: usize,
+        wave: &Wave<'_, T>,
+        c: &mut [T],
+        space: &mut Space<T>,
+        best: &mut Best<S, T>,
+    ) {
+        let simd = self.simd;
+        let (lanes, stride) = (T::Native::<S>::LEN, row_stride(c.len()));
+        let part = at..at + N * lanes;
+        let (rows, new) = space.rows.split_at_mut(space.weights.len() * stride);
+        let mut v = load::<S, T, N>(simd, &wave.column[part.clone()]);
+        for (&w, row) in space.weights.iter().zip(rows.chunks_exact(stride)) {
+            let w = T::Native::<S>::splat(simd, -w);
+            for (v, row) in v.iter_mut().zip(load::<S, T, N>(simd, &row[part.clone()])) {
+                *v = row.mul_add(w, *v);
+            }
+        }
+        let (factor, step) = (T::Native::<S>::splat(simd, wave.factor), T::Native::<S>::splat(simd, -wave.step));
+        for (i, (v, c)) in v.into_iter().zip(c[part].chunks_exact_mut(lanes)).enumerate() {
+            let v = v * factor;
+            let start = at + i * lanes;
+            if self.kind != PursuitKind::Matching {
+                v.store_slice(&mut new[start..start + lanes]);
+            }
+            let updated = v.mul_add(step, T::Native::<S>::from_slice(simd, c));
+            updated.store_slice(c);
+            let score = if self.kind == PursuitKind::OrderRecursive {
+                let distances = &mut space.distances[start..start + lanes];
+                let left = T::Native::<S>::from_slice(simd, distances) - v * v;
+                left.store_slice(distances);
+                order_recursive_score::<S, T>(simd, updated, left)
+            } else {
+                updated.abs()
+            };
+            best.offer(simd, score, start / lanes);
+        }
+    }
+
     /// The best score of the correlations as they are.
     #[inline(always)]
-    fn scan(&self, c: &[T], space: &Space<T>) -> Best<T> {
+    fn scan(&self, c: &[T], space: &Space<T>) -> (usize, T) {
         let (simd, lanes) = (self.simd, T::Native::<S>::LEN);
-        let mut best = Lanes::<S, T>::new(simd);
+        let mut best = Best::<S, T>::above(simd, T::ZERO);
         for (at, c) in c.chunks_exact(lanes).enumerate() {
             let c = T::Native::<S>::from_slice(simd, c);
             let score = if self.kind == PursuitKind::OrderRecursive {
@@ -276,30 +279,22 @@ impl<S: Simd, T: Scalar> Task<'_, S, T> {
         best.reduce()
     }
 
-    /// residual = x − D_S a for the coefficients of the current fit.
-    #[inline(always)]
-    fn update_residual(&self, x: &[T], space: &mut Space<T>) {
-        let coefficients =
-            if self.kind == PursuitKind::Matching { space.sums.clone() } else { space.selection.fit() };
-        self.residual_of(&coefficients, x, space);
-    }
-
+    /// residual = x − D_S a for coefficients on the unit atoms.
     #[inline(always)]
     fn residual_of(&self, coefficients: &[f64], x: &[T], space: &mut Space<T>) {
         let unit = |j: u32, a: f64| T::from_f64(a * inverse(self.basis.norm(j as usize)));
         let terms = space.selection.atoms.iter().zip(coefficients).map(|(&j, &a)| (j, unit(j, a)));
-        subtract_combination(self.simd, self.basis.columns(), terms, x, &mut space.residual);
+        subtract_combination(self.simd, self.basis.columns(), &terms, x, &mut space.residual);
     }
 
     /// The coefficients on unit atoms; those of a fit are corrected once by the correlations they leave over.
     #[inline(always)]
     fn finish(&self, x: &[T], space: &mut Space<T>) -> Vec<f64> {
+        let mut coefficients = space.selection.coefficients();
         if self.kind == PursuitKind::Matching {
-            return std::mem::take(&mut space.sums);
+            return coefficients;
         }
-        let mut coefficients = space.selection.fit();
         self.residual_of(&coefficients, x, space);
-        space.products.clear();
         dots(self.simd, self.basis.columns(), &space.selection.atoms, &space.residual, &mut space.products);
         let left_over = space.products.iter().zip(&space.selection.atoms);
         let left_over = left_over.map(|(c, &j)| c.to_f64() * inverse(self.basis.norm(j as usize))).collect();
@@ -309,44 +304,15 @@ impl<S: Simd, T: Scalar> Task<'_, S, T> {
     }
 }
 
+#[inline(always)]
+fn load<S: Simd, T: Scalar, const N: usize>(simd: S, from: &[T]) -> [T::Native<S>; N] {
+    let lanes = T::Native::<S>::LEN;
+    std::array::from_fn(|i| T::Native::<S>::from_slice(simd, &from[i * lanes..(i + 1) * lanes]))
+}
+
 /// c² / distance, and nothing for atoms in the span.
 #[inline(always)]
 fn order_recursive_score<S: Simd, T: Scalar>(simd: S, c: T::Native<S>, left: T::Native<S>) -> T::Native<S> {
     let outside = left.simd_gt(T::Native::<S>::splat(simd, T::from_f64(smallest_distance::<T>())));
     outside.select(c * c / left, T::Native::<S>::splat(simd, T::ZERO))
-}
-
-/// The best score in each lane and where it was.
-struct Lanes<S: Simd, T: Scalar> {
-    scores: T::Native<S>,
-    places: T::Native<S>,
-}
-
-impl<S: Simd, T: Scalar> Lanes<S, T> {
-    #[inline(always)]
-    fn new(simd: S) -> Self {
-        let zero = T::Native::<S>::splat(simd, T::ZERO);
-        Self { scores: zero, places: zero }
-    }
-
-    #[inline(always)]
-    fn offer(&mut self, simd: S, scores: T::Native<S>, place: usize) {
-        let improves = scores.simd_gt(self.scores);
-        self.scores = improves.select(scores, self.scores);
-        self.places = improves.select(T::Native::<S>::splat(simd, T::from_f64(place as f64)), self.places);
-    }
-
-    /// The best of all lanes; the first atom among equals.
-    #[inline(always)]
-    fn reduce(&self) -> Best<T> {
-        let lanes = T::Native::<S>::LEN;
-        let mut best = Best { atom: 0, score: T::ZERO };
-        for (lane, (&score, &place)) in self.scores.as_slice().iter().zip(self.places.as_slice()).enumerate() {
-            let atom = place.to_f64() as usize * lanes + lane;
-            if score > best.score || (score >= best.score && atom < best.atom) {
-                best = Best { atom, score };
-            }
-        }
-        best
-    }
 }

@@ -20,9 +20,6 @@ use crate::scalar::Scalar;
 
 use super::{Coding, CodingBasis, SampleStatus, Samples, SparseCoder, join};
 
-/// The most memory a Gram matrix may take.
-const LARGEST_GRAM: usize = 256 << 20;
-
 /// A greedy coder, stopped by the number of atoms, by the error, or by whichever comes first.
 ///
 /// | field | default | purpose | range |
@@ -33,7 +30,7 @@ const LARGEST_GRAM: usize = 256 << 20;
 ///
 /// # Cost
 /// Per sample M·K multiply-adds for the first correlations and about K·s²/2 for s choices; K² numbers of memory for the
-/// Gram matrix, or s passes of M·K where that would exceed 256 MB.
+/// Gram matrix, or s passes of M·K where that would exceed 64 MB.
 ///
 /// # Errors
 /// See [`SparseCoder::encode`]; also if neither `sparsity` nor `error` is given.
@@ -96,7 +93,9 @@ impl Pursuit {
         match self.kind {
             // MP only approaches its goal; this many choices without reaching it mean that it never will.
             PursuitKind::Matching => self.sparsity.unwrap_or(100 * independent),
-            PursuitKind::Orthogonal | PursuitKind::OrderRecursive => self.sparsity.unwrap_or(independent).min(independent),
+            PursuitKind::Orthogonal | PursuitKind::OrderRecursive => {
+                self.sparsity.unwrap_or(independent).min(independent)
+            }
         }
     }
 
@@ -117,14 +116,11 @@ impl<T: Scalar> SparseCoder<T> for Pursuit {
     fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
         self.check()?;
         samples.check(basis)?;
-        let gram_size = basis.n_atoms().checked_mul(basis.n_atoms()).and_then(|n| n.checked_mul(size_of::<T>()));
-        let small = gram_size.is_some_and(|size| size <= LARGEST_GRAM);
-        let blocks = if small && !samples.is_masked() && samples.count() > 0 {
-            let gram = basis.unit_gram();
+        let blocks = if basis.has_gram() && !samples.is_masked() {
             run.map_blocks(
                 samples.count(),
                 gram::BLOCK,
-                || gram::Block::new(self, basis, gram),
+                || gram::Block::new(self, basis),
                 |block, range| block.encode(samples, range),
             )?
         } else {

@@ -1,14 +1,15 @@
 //! The chosen atoms of one sample and the triangular system that fits them.
 //!
 //! With the chosen unit atoms D_S = QR, Q having orthonormal columns, the fit solves R a = Qᵀx. A choice adds one column
-//! to R; Q itself is only needed where the residual is.
+//! to R; Q itself is only needed where the residual is. Matching pursuit fits nothing: it only adds up shares.
 
-/// The columns of R and the entries of Qᵀx, one for each choice.
+/// The chosen atoms, with the columns of R and the entries of Qᵀx, or with the sums of their shares.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Selection {
     pub(super) atoms: Vec<u32>,
     /// Upper triangle, column after column.
     triangle: Vec<f64>,
+    /// The entries of Qᵀx, or the sums of shares.
     projections: Vec<f64>,
 }
 
@@ -31,13 +32,23 @@ impl Selection {
         self.projections.push(projection);
     }
 
+    /// Matching pursuit: adds a share to an atom, which may have one already.
+    pub(super) fn add_share(&mut self, atom: u32, share: f64) {
+        if let Some(place) = self.atoms.iter().position(|&j| j == atom) {
+            self.projections[place] += share;
+        } else {
+            self.atoms.push(atom);
+            self.projections.push(share);
+        }
+    }
+
     fn column(&self, k: usize) -> &[f64] {
         &self.triangle[k * (k + 1) / 2..][..=k]
     }
 
-    /// The coefficients of the fit on the unit atoms.
-    pub(super) fn fit(&self) -> Vec<f64> {
-        self.solve_upper(self.projections.clone())
+    /// The coefficients on the unit atoms: of the fit, or the sums of shares if nothing was fitted.
+    pub(super) fn coefficients(&self) -> Vec<f64> {
+        if self.triangle.is_empty() { self.projections.clone() } else { self.solve_upper(self.projections.clone()) }
     }
 
     /// (D_SᵀD_S)⁻¹ times `correlations`: what is still missing from coefficients with those correlations left over.

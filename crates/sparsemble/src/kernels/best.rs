@@ -1,0 +1,44 @@
+//! The largest of many scores and where it is, one lane at a time.
+
+use fearless_simd::prelude::*;
+
+use crate::scalar::Scalar;
+
+/// The largest score seen in each lane, and the number of the vector it was in.
+#[derive(Clone, Copy)]
+pub(crate) struct Best<S: Simd, T: Scalar> {
+    scores: T::Native<S>,
+    /// Floats, so that they live in the same registers (exact below 2²⁴ vectors).
+    vectors: T::Native<S>,
+}
+
+impl<S: Simd, T: Scalar> Best<S, T> {
+    /// Nothing seen yet; only scores above `floor` will count.
+    #[inline(always)]
+    pub(crate) fn above(simd: S, floor: T) -> Self {
+        Self { scores: T::Native::<S>::splat(simd, floor), vectors: T::Native::<S>::splat(simd, T::ZERO) }
+    }
+
+    /// Compares the scores of vector number `number`.
+    #[inline(always)]
+    pub(crate) fn offer(&mut self, simd: S, scores: T::Native<S>, number: usize) {
+        let here = T::Native::<S>::splat(simd, T::from_f64(f64::from(number as u32)));
+        self.vectors = scores.simd_gt(self.scores).select(here, self.vectors);
+        self.scores = scores.max(self.scores);
+    }
+
+    /// The place and the score of the largest; the first place among equals.
+    #[inline(always)]
+    pub(crate) fn reduce(&self) -> (usize, T) {
+        let lanes = T::Native::<S>::LEN;
+        let largest = self.scores.reduce_max();
+        let mut hits = self.scores.simd_ge(largest).to_bitmask();
+        let mut place = usize::MAX;
+        while hits != 0 {
+            let lane = hits.trailing_zeros() as usize;
+            place = place.min(self.vectors[lane].to_f64() as usize * lanes + lane);
+            hits &= hits - 1;
+        }
+        (place, largest)
+    }
+}

@@ -1,0 +1,171 @@
+//! Every kernel against a plain loop in double precision, in every instruction set of this machine, over odd shapes.
+
+use fearless_simd::{Level, dispatch, prelude::*};
+
+use super::*;
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
+
+const ROWS: [usize; 7] = [1, 2, 7, 16, 33, 64, 65];
+const ATOMS: [usize; 6] = [1, 5, 16, 17, 40, 131];
+const SAMPLES: [usize; 5] = [1, 5, 6, 7, 20];
+
+fn for_every_shape(test: impl Fn(Level, usize, usize, usize)) {
+    for level in all_levels() {
+        for rows in ROWS {
+            for atoms in ATOMS {
+                for samples in SAMPLES {
+                    test(level, rows, atoms, samples);
+                }
+            }
+        }
+    }
+}
+
+/// Values between −1 and 1 that look random and are the same everywhere.
+fn noise<T: Scalar>(rows: usize, columns: usize, seed: u32) -> Matrix<T> {
+    Matrix::from_fn(rows, columns, |r, c| {
+        let mixed = (r as u32 * 97 + c as u32 * 31 + seed).wrapping_mul(2_654_435_761) >> 7;
+        T::from_f64(f64::from(mixed % 2001) / 1000.0 - 1.0)
+    })
+}
+
+fn plain_dot<T: Scalar>(a: &[T], b: &[T]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.to_f64() * b.to_f64()).sum()
+}
+
+/// What rounding may do to a sum of `terms` products of numbers up to one.
+fn tolerance<T: Scalar>(terms: usize) -> f64 {
+    4.0 * (terms as f64 + 1.0) * T::EPSILON.to_f64()
+}
+
+fn packed<T: Scalar>(level: Level, atoms: &Matrix<T>, samples: &Matrix<T>) -> (Panels<T>, Tiles<T>) {
+    let size = (atoms.rows(), atoms.columns());
+    let panels = Panels::pack(level, size, |j| atoms.column(j), |_| T::ONE);
+    let mut tiles = Tiles::new(samples.rows(), samples.columns());
+    (0..samples.columns()).for_each(|i| tiles.push(samples.column(i)));
+    (panels, tiles)
+}
+
+fn stored_product_is_the_plain_one<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
+    let (d, x) = (noise::<T>(rows, atoms, 1), noise::<T>(rows, samples, 2));
+    let (panels, tiles) = packed(level, &d, &x);
+    let mut store = Store::new(&panels, samples);
+    correlate(&panels, &tiles, &mut store);
+    for i in 0..samples {
+        for j in 0..atoms {
+            let off = (store.of(i)[j].to_f64() - plain_dot(d.column(j), x.column(i))).abs();
+            assert!(off <= tolerance::<T>(rows), "{level:?} {rows}×{atoms}, sample {i}, atom {j}: off by {off}");
+        }
+        assert!(store.of(i)[atoms..].iter().all(|c| c.abs() <= T::ZERO));
+    }
+}
+
+#[test]
+fn the_stored_product_is_the_plain_one() {
+    for_every_shape(stored_product_is_the_plain_one::<f32>);
+    for_every_shape(stored_product_is_the_plain_one::<f64>);
+}
+
+fn maxima_are_those_of_the_stored_product<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
+    let (d, x) = (noise::<T>(rows, atoms, 3), noise::<T>(rows, samples, 4));
+    let (panels, tiles) = packed(level, &d, &x);
+    let mut store = Store::new(&panels, samples);
+    correlate(&panels, &tiles, &mut store);
+    for (classes, largest, exclude) in [
+        (1, Largest::Magnitude, false),
+        (64, Largest::Magnitude, true),
+        (32, Largest::Value, true),
+        (1, Largest::Value, false),
+    ] {
+        let mut maxima = Maxima::new(&panels, samples, classes, largest);
+        let excluded = |i: usize| exclude.then_some((i * 5 + 2) % atoms);
+        (0..samples).for_each(|i| maxima.exclude(i, excluded(i)));
+        maxima.clear();
+        correlate(&panels, &tiles, &mut maxima);
+        for i in 0..samples {
+            let size = |j: usize| match largest {
+                Largest::Magnitude => store.of(i)[j].abs(),
+                Largest::Value => store.of(i)[j],
+            };
+            let allowed = (0..atoms).filter(|j| Some(*j) != excluded(i));
+            let plain = allowed.map(size).fold(T::ZERO, |a, b| if b > a { b } else { a });
+            assert_eq!(maxima.largest(i).to_f64().to_bits(), plain.to_f64().to_bits());
+            let mut seen = T::ZERO;
+            dispatch!(level, simd => maxima.above(simd, i, T::ZERO, |atom, value| {
+                assert!(atom < atoms && Some(atom) != excluded(i));
+                assert_eq!(value.to_f64().to_bits(), size(atom).to_f64().to_bits());
+                seen = if value > seen { value } else { seen };
+            }));
+            assert_eq!(seen.to_f64().to_bits(), plain.to_f64().to_bits());
+        }
+    }
+}
+
+#[test]
+fn the_maxima_are_those_of_the_stored_product_and_leave_the_excluded_atom_out() {
+    for_every_shape(maxima_are_those_of_the_stored_product::<f32>);
+    for_every_shape(maxima_are_those_of_the_stored_product::<f64>);
+}
+
+#[inline(always)]
+fn vector_kernels_are_the_plain_ones<S: Simd, T: Scalar>(simd: S, rows: usize, atoms: usize) {
+    let d = noise::<T>(rows, atoms, 5);
+    let columns = Columns::copy_of(d.view());
+    let mut x = Columns::zeros(rows, 1);
+    x.padded_mut(0)[..rows].copy_from_slice(noise::<T>(rows, 1, 6).column(0));
+    let x = x.padded(0);
+    let names: Vec<u32> = (0..atoms as u32).rev().step_by(2).collect();
+
+    let mut products = Vec::new();
+    dots(simd, &columns, &names, x, &mut products);
+    for (product, &j) in products.iter().zip(&names) {
+        let plain = plain_dot(d.column(j as usize), &x[..rows]);
+        assert!((product.to_f64() - plain).abs() <= tolerance::<T>(rows));
+        assert!((dot(simd, columns.padded(j as usize), x).to_f64() - plain).abs() <= tolerance::<T>(rows));
+    }
+    assert!(products[names.len()..names.len().next_multiple_of(16)].iter().all(|p| p.abs() <= T::ZERO));
+
+    let terms = names.iter().map(|&j| (j, T::from_f64(f64::from(j % 5) - 2.0)));
+    let mut out = vec![T::ONE; columns.stride()];
+    subtract_combination(simd, &columns, &terms, x, &mut out);
+    let mut added = out.clone();
+    terms.clone().for_each(|(j, a)| axpy(simd, a, columns.padded(j as usize), &mut added));
+    for r in 0..rows {
+        let sum: f64 = terms.clone().map(|(j, a)| a.to_f64() * d.column(j as usize)[r].to_f64()).sum();
+        assert!((out[r].to_f64() - (x[r].to_f64() - sum)).abs() <= 3.0 * tolerance::<T>(atoms));
+        assert!((added[r].to_f64() - x[r].to_f64()).abs() <= 6.0 * tolerance::<T>(atoms));
+    }
+    assert!(out[rows..].iter().all(|value| value.abs() <= T::ZERO));
+}
+
+#[test]
+fn the_vector_kernels_are_the_plain_ones() {
+    for_every_shape(|level, rows, atoms, _| {
+        dispatch!(level, simd => vector_kernels_are_the_plain_ones::<_, f32>(simd, rows, atoms));
+        dispatch!(level, simd => vector_kernels_are_the_plain_ones::<_, f64>(simd, rows, atoms));
+    });
+}
+
+#[inline(always)]
+fn best_is_the_first_of_the_largest<S: Simd, T: Scalar>(simd: S) {
+    let lanes = T::Native::<S>::LEN;
+    for (length, at) in [(1, vec![0]), (3, vec![lanes + 1]), (4, vec![2 * lanes + 1, lanes]), (5, vec![4 * lanes, 3])] {
+        let mut scores = vec![T::ONE; length * lanes];
+        at.iter().for_each(|&i| scores[i] = T::from_f64(7.0));
+        let mut best = Best::<S, T>::above(simd, T::ZERO);
+        for (number, part) in scores.chunks_exact(lanes).enumerate() {
+            best.offer(simd, T::Native::<S>::from_slice(simd, part), number);
+        }
+        let (place, score) = best.reduce();
+        assert_eq!((Some(&place), score.to_f64().to_bits()), (at.iter().min(), 7.0_f64.to_bits()));
+    }
+}
+
+#[test]
+fn the_best_is_the_first_of_the_largest() {
+    for level in all_levels() {
+        dispatch!(level, simd => best_is_the_first_of_the_largest::<_, f32>(simd));
+        dispatch!(level, simd => best_is_the_first_of_the_largest::<_, f64>(simd));
+    }
+}
