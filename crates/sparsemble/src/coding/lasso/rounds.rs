@@ -290,13 +290,17 @@ impl State {
 }
 
 /// What a sample's μ has to achieve.
+///
+/// A constraint is met if it is exceeded by no more than `leeway`, and it is met *well enough* if falling short of it
+/// costs no more than `shortfall`: what a constrained problem loses is at most the gap plus λ times the unused norm, or the
+/// unused error.
 enum Goal {
     /// Nothing: μ is given.
     Given,
-    /// ‖r‖² = `target`, to within `leeway`.
-    Error { target: f64, leeway: f64 },
-    /// Σ w|a| = `target`, to within `leeway`.
-    L1Norm { target: f64, leeway: f64 },
+    /// ‖r‖² = `target`.
+    Error { target: f64, leeway: f64, shortfall: f64 },
+    /// Σ w|a| = `target`.
+    L1Norm { target: f64, leeway: f64, shortfall: f64 },
 }
 
 /// μ is sought down to this fraction of the one that gives the zero code; what needs a smaller one is out of reach.
@@ -304,30 +308,29 @@ const SMALLEST_MU: f64 = 1e-7;
 
 impl Goal {
     fn new<T: Scalar>(penalty: Penalty, tolerance: f64, x: &[T]) -> Self {
-        // As good as the number type allows, but no better than the gap and the target themselves call for.
-        let leeway = |size: f64, target: f64| {
-            (64.0 * T::EPSILON.to_f64() * size).max((0.01 * tolerance * size).min(1e-3 * target))
-        };
+        let shortfall = tolerance * energy(x);
+        // As good as the number type allows, but no better than the target itself calls for.
+        let leeway =
+            |size: f64, target: f64| (64.0 * T::EPSILON.to_f64() * size).max((0.01 * shortfall).min(1e-3 * target));
         match penalty {
             Penalty::Lambda(_) | Penalty::Relative(_) => Self::Given,
-            Penalty::Error(target) => Self::Error { target, leeway: leeway(energy(x), target) },
-            Penalty::L1Norm(target) => Self::L1Norm { target, leeway: leeway(target, target) },
+            Penalty::Error(target) => Self::Error { target, leeway: leeway(energy(x), target), shortfall },
+            Penalty::L1Norm(target) => Self::L1Norm { target, leeway: 64.0 * T::EPSILON.to_f64() * target, shortfall },
         }
     }
 
     /// Whether the constraint holds, with equality where it binds.
     #[inline(always)]
     fn is_reached<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
-        let smallest = state.mu <= SMALLEST_MU * state.mu_max * (1.0 + 1e-6);
         match *self {
             Self::Given => true,
-            Self::Error { target, leeway } => {
-                let error = energy(residual);
-                error <= target + leeway && (state.active.atoms.is_empty() || error >= target - 2.0 * leeway)
+            Self::Error { target, leeway, shortfall } => {
+                let unused = target - energy(residual);
+                unused >= -leeway && (state.active.atoms.is_empty() || unused <= shortfall.max(2.0 * leeway))
             }
-            Self::L1Norm { target, leeway } => {
-                let norm = state.active.penalty();
-                norm <= target + leeway && (norm >= target - 2.0 * leeway || smallest)
+            Self::L1Norm { target, leeway, shortfall } => {
+                let unused = target - state.active.penalty();
+                unused >= -leeway && 2.0 * state.mu * unused <= shortfall
             }
         }
     }
@@ -335,7 +338,7 @@ impl Goal {
     /// Whether no μ can reach it: the error is still too large with all the atoms that help.
     fn is_out_of_reach<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
         let smallest = state.mu <= SMALLEST_MU * state.mu_max * (1.0 + 1e-6);
-        matches!(*self, Self::Error { target, leeway } if smallest && energy(residual) > target + leeway)
+        matches!(*self, Self::Error { target, leeway, .. } if smallest && energy(residual) > target + leeway)
     }
 
     /// Solves on the candidates; where μ is not given, looks for the one that reaches the goal on them.
@@ -380,7 +383,7 @@ impl Goal {
     fn wants_smaller<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
         match *self {
             Self::Given => false,
-            Self::Error { target, leeway } => energy(residual) > target - 0.5 * leeway,
+            Self::Error { target, leeway, .. } => energy(residual) > target - 0.5 * leeway,
             Self::L1Norm { target, .. } => state.active.penalty() < target,
         }
     }
@@ -391,7 +394,7 @@ impl Goal {
         let growth = state.active.growth(simd, &mut Vec::new());
         match *self {
             Self::Given => state.mu,
-            Self::Error { target, leeway } => {
+            Self::Error { target, leeway, .. } => {
                 let least = energy(residual) - state.mu * state.mu * growth;
                 ((target - 0.5 * leeway - least).max(0.0) / growth).sqrt()
             }
