@@ -152,7 +152,9 @@ fn best_is_the_first_of_the_largest<S: Simd, T: Scalar>(simd: S) {
     let lanes = T::Native::<S>::LEN;
     for (length, at) in [(1, vec![0]), (3, vec![lanes + 1]), (4, vec![2 * lanes + 1, lanes]), (5, vec![4 * lanes, 3])] {
         let mut scores = vec![T::ONE; length * lanes];
-        at.iter().for_each(|&i| scores[i] = T::from_f64(7.0));
+        for &i in &at {
+            scores[i] = T::from_f64(7.0);
+        }
         let mut best = Best::<S, T>::above(simd, T::ZERO);
         for (number, part) in scores.chunks_exact(lanes).enumerate() {
             best.offer(simd, T::Native::<S>::from_slice(simd, part), number);
