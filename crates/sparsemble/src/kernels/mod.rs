@@ -1,6 +1,6 @@
 //! The SIMD kernels: everything that is worth writing for the machine.
 //!
-//! One pass decides the speed of this crate: [`correlate`] multiplies a packed dictionary with a block of samples, keeps
+//! One pass decides the speed of this crate: [`correlate()`] multiplies a packed dictionary with a block of samples, keeps
 //! each tile of the product in registers and hands it to an *epilogue*, which keeps running maxima or stores it. The
 //! product as a whole is never written unless the epilogue wants it. One-sparse coding, the working sets of the lasso
 //! and the correlations of the greedy coders are that pass with different epilogues.

@@ -15,7 +15,7 @@ pub(crate) const VECTORS: usize = 2;
 /// Samples in a tile.
 pub(crate) const TILE: usize = 6;
 
-/// A dictionary packed for [`correlate`](super::correlate), with one factor on each atom.
+/// A dictionary packed for [`correlate()`](super::correlate()), with one factor on each atom.
 #[derive(Debug)]
 pub(crate) struct Panels<T> {
     pub(super) level: Level,
@@ -66,7 +66,7 @@ fn lanes<S: Simd, T: Scalar>(_: S) -> usize {
     T::Native::<S>::LEN
 }
 
-/// A block of samples packed for [`correlate`](super::correlate).
+/// A block of samples packed for [`correlate()`](super::correlate()).
 #[derive(Debug)]
 pub(crate) struct Tiles<T> {
     pub(super) data: Aligned<T>,

@@ -1,7 +1,7 @@
 //! Greedy coding with the Gram matrix: one fused sweep over the atoms for each choice.
 //!
 //! Let q_1 … q_k be an orthonormal basis of the chosen atoms and v_i = Dᵀq_i. Choosing atom j adds
-//! q = (d_j − Σ w_i q_i) / ρ with w_i = v_i[j], hence v = (G_j − Σ w_i v_i) / ρ from column j of the Gram matrix alone, and the
+//! q = (d_j − Σ w_i q_i) / ρ with w_i entry j of v_i, hence v = (G_j − Σ w_i v_i) / ρ from column j of the Gram matrix alone, and the
 //! correlations with the new residual are c − (c_j/ρ)·v. One sweep computes v, updates c and, for ORMP, the distances of
 //! all atoms to the span, and finds the next choice. Residuals are not needed unless an error is to be reached.
 
