@@ -277,6 +277,10 @@ fn harvest<S: Simd, T: Scalar>(
 }
 
 impl State {
+    fn is_at_smallest_mu(&self) -> bool {
+        self.mu <= SMALLEST_MU * self.mu_max * (1.0 + 1e-6)
+    }
+
     fn start<T: Scalar>(&mut self, penalty: Penalty, largest: f64, x: &[T]) {
         self.mu_max = largest;
         self.mu = match penalty {
@@ -315,7 +319,9 @@ impl Goal {
         match penalty {
             Penalty::Lambda(_) | Penalty::Relative(_) => Self::Given,
             Penalty::Error(target) => Self::Error { target, leeway: leeway(energy(x), target), shortfall },
-            Penalty::L1Norm(target) => Self::L1Norm { target, leeway: 64.0 * T::EPSILON.to_f64() * target, shortfall },
+            Penalty::L1Norm(target) => {
+                Self::L1Norm { target, leeway: (64.0 * T::EPSILON.to_f64()).max(1e-10) * target, shortfall }
+            }
         }
     }
 
@@ -330,15 +336,16 @@ impl Goal {
             }
             Self::L1Norm { target, leeway, shortfall } => {
                 let unused = target - state.active.penalty();
-                unused >= -leeway && 2.0 * state.mu * unused <= shortfall
+                // With next to no penalty left the constraint does not bind.
+                let cheap = unused <= 2.0 * leeway || 2.0 * state.mu * unused <= shortfall;
+                unused >= -leeway && (cheap || state.is_at_smallest_mu())
             }
         }
     }
 
     /// Whether no μ can reach it: the error is still too large with all the atoms that help.
     fn is_out_of_reach<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
-        let smallest = state.mu <= SMALLEST_MU * state.mu_max * (1.0 + 1e-6);
-        matches!(*self, Self::Error { target, leeway, .. } if smallest && energy(residual) > target + leeway)
+        matches!(*self, Self::Error { target, leeway, .. } if state.is_at_smallest_mu() && energy(residual) > target + leeway)
     }
 
     /// Solves on the candidates; where μ is not given, looks for the one that reaches the goal on them.
@@ -384,7 +391,7 @@ impl Goal {
         match *self {
             Self::Given => false,
             Self::Error { target, leeway, .. } => energy(residual) > target - 0.5 * leeway,
-            Self::L1Norm { target, .. } => state.active.penalty() < target,
+            Self::L1Norm { target, leeway, .. } => state.active.penalty() < target - 0.5 * leeway,
         }
     }
 
@@ -398,7 +405,7 @@ impl Goal {
                 let least = energy(residual) - state.mu * state.mu * growth;
                 ((target - 0.5 * leeway - least).max(0.0) / growth).sqrt()
             }
-            Self::L1Norm { target, .. } => state.mu + (state.active.penalty() - target) / growth,
+            Self::L1Norm { target, leeway, .. } => state.mu + (state.active.penalty() - target + 0.5 * leeway) / growth,
         }
     }
 }
