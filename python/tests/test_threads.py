@@ -150,7 +150,8 @@ def test_several_python_threads_may_code_at_once(X, dictionary):
 
 
 LONG_CALL = """
-import faulthandler, threading, time
+import faulthandler, signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)   # a shell's background job would ignore it
 faulthandler.dump_traceback_later(120, exit=True)       # a call that cannot be stopped must not hang
 import numpy as np
 import sparsemble
