@@ -7,8 +7,9 @@
 //! 2. [`patch`]: a picture to patches and back;
 //! 3. [`degradation`]: what happened to the samples, z = Φx;
 //! 4. [`coding`]: sparse codes of samples in a basis;
-//! 5. [`dictionary`]: atoms learned from samples;
-//! 6. [`metrics`]: how good the result is.
+//! 5. [`kmeans`]: cluster centres of samples;
+//! 6. [`dictionary`]: atoms learned from samples;
+//! 7. [`metrics`]: how good the result is.
 //!
 //! Samples are columns ([`Matrix`], [`MatrixView`]), everything is generic over `f32` and `f64` ([`Scalar`]), and results
 //! are the same bits for any number of threads ([`Run`]). Nothing here prints, reads a clock or draws unseeded random
@@ -38,10 +39,12 @@ pub mod dictionary;
 mod error;
 pub mod image;
 mod kernels;
+pub mod kmeans;
 mod matrix;
 pub mod metrics;
 pub mod patch;
 mod rng;
+mod sampling;
 mod scalar;
 
 pub use blocks::{ProgressFn, Run};

@@ -4,8 +4,12 @@
 //! those.
 
 mod atoms;
+mod centers;
+mod examples;
 
 pub use atoms::Dictionary;
+pub use centers::Centers;
+pub use examples::{Examples, Selection};
 
 use crate::blocks::Run;
 use crate::error::Result;

@@ -1,0 +1,146 @@
+//! Samples as atoms: what RandExAv and BoostEx learn (§III-A, §III-B).
+
+use crate::blocks::Run;
+use crate::error::{Error, Result, expect_size};
+use crate::matrix::{Matrix, MatrixView, first_not_finite};
+use crate::rng::{RowNumbers, stream};
+use crate::sampling::{Race, check_each_mass, check_masses};
+use crate::scalar::Scalar;
+
+use super::{Dictionary, Draw, WeakLearner};
+
+/// Draws K samples by their masses, none twice, and normalises them.
+///
+/// The draws are exact: each takes one of the samples that are left, with a probability proportional to its mass. With
+/// equal masses that is the dictionary of RandExAv, with residual energies as masses that of BoostEx.
+///
+/// | field | symbol | purpose | range |
+/// | --- | --- | --- | --- |
+/// | `atoms` | K | how many samples to draw | 1 to the number of samples of positive mass and norm |
+///
+/// A sample's chance is decided by its own random number, which depends on the seed, the round and the sample's row
+/// alone. So the same examples are drawn whatever parts the samples come in: see [`Examples::select`].
+///
+/// # Shapes
+/// The samples are M × T, the dictionary M × K, its atoms in the order they were drawn. Its
+/// [`sources`](Dictionary::sources) are their columns.
+///
+/// # Cost
+/// One pass over the samples and a logarithm for each; memory for 2K of them.
+///
+/// # Errors
+/// See [`WeakLearner::learn`]. A sample of zero norm cannot be an atom and is never drawn.
+///
+/// # Example
+/// ```
+/// use sparsemble::dictionary::{Draw, Examples, WeakLearner};
+/// use sparsemble::{Matrix, Run};
+///
+/// let samples = Matrix::from_columns(vec![3.0, 4.0, 1.0, 0.0, 0.0, 2.0], 2, 3)?;
+/// let masses = [0.5, 0.0, 0.5];
+/// let dictionary = Examples { atoms: 2 }.learn(samples.view(), &masses, Draw { seed: 1, round: 0 }, Run::default())?;
+/// assert!(dictionary.sources().is_some_and(|sources| !sources.contains(&1)));
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
+/// Paper: §III-A (RandExAv), §III-B (BoostEx).
+#[doc(alias = "RandExAv")]
+#[doc(alias = "BoostEx")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Examples {
+    /// K.
+    pub atoms: usize,
+}
+
+impl Examples {
+    /// Draws from one part of the samples, whose first column is row `first_row` of the whole.
+    ///
+    /// The [merged](Selection::merge) selections of all parts are the selection of the whole. The masses of all parts
+    /// must have one scale; their sum does not matter.
+    ///
+    /// # Errors
+    /// As [`WeakLearner::learn`], but a part may hold fewer usable samples than `atoms`, even none.
+    pub fn select<T: Scalar>(
+        &self,
+        samples: MatrixView<'_, T>,
+        masses: &[f64],
+        first_row: usize,
+        draw: Draw,
+        run: Run<'_>,
+    ) -> Result<Selection> {
+        if self.atoms == 0 {
+            return Err(Error::parameter("atoms", 0, "must be at least 1"));
+        }
+        check_each_mass(masses, samples.columns())?;
+        let numbers = RowNumbers::from_stream(&mut stream(draw.seed, "examples", draw.round));
+        let column = || vec![T::ZERO; samples.rows()];
+        let weight = |column: &mut Vec<T>, i: usize| {
+            samples.copy_column(i, column);
+            match first_not_finite(column) {
+                Some(row) => Err(Error::NotFinite { what: "samples", row, column: i }),
+                None if column.iter().any(|value| value.abs() > T::ZERO) => Ok(masses[i]),
+                None => Ok(0.0),
+            }
+        };
+        let race = Race::run((first_row, samples.columns(), self.atoms), numbers, column, weight, run)?;
+        Ok(Selection { race })
+    }
+}
+
+impl<T: Scalar> WeakLearner<T> for Examples {
+    fn learn(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>> {
+        check_masses(masses, samples.columns())?;
+        let sources = self.select(samples, masses, 0, draw, run)?.rows()?;
+        let mut atoms = Matrix::zeros(samples.rows(), sources.len());
+        for (j, &source) in sources.iter().enumerate() {
+            samples.copy_column(source, atoms.column_mut(j));
+        }
+        Dictionary::new(atoms)?.with_sources(sources)
+    }
+}
+
+/// The rows drawn from a part of the samples, with what is needed to join it to the others.
+///
+/// ```
+/// use sparsemble::dictionary::{Draw, Examples};
+/// use sparsemble::{MatrixView, Run};
+///
+/// let samples: Vec<f32> = (1..=20).map(|i| i as f32).collect();
+/// let (examples, draw) = (Examples { atoms: 3 }, Draw { seed: 1, round: 0 });
+/// let part = |from: usize, to: usize| {
+///     let part = MatrixView::from_columns(&samples[from..to], 1, to - from)?;
+///     examples.select(part, &vec![1.0; to - from], from, draw, Run::default())
+/// };
+/// assert_eq!(part(0, 7)?.merge(&part(7, 20)?)?.rows()?, part(0, 20)?.rows()?);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    race: Race,
+}
+
+impl Selection {
+    /// The selection of two parts together.
+    ///
+    /// # Errors
+    /// If they do not want the same number of atoms.
+    pub fn merge(mut self, other: &Self) -> Result<Self> {
+        expect_size("selections: number of atoms", self.race.wanted(), other.race.wanted())?;
+        self.race.merge(&other.race);
+        Ok(self)
+    }
+
+    /// The rows of the whole that were drawn, in the order of the draws.
+    ///
+    /// # Errors
+    /// If there were fewer samples of positive mass and norm than atoms.
+    pub fn rows(self) -> Result<Vec<usize>> {
+        let needed = self.race.wanted();
+        let rows = self.race.winners();
+        if rows.len() < needed {
+            let what = "examples (samples of positive mass and norm)";
+            return Err(Error::TooFewSamples { what, needed, found: rows.len() });
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,175 @@
+//! K-Means‖ with masses: the steps (a) to (g) of §III-B1.
+//!
+//! δ_i is the distance of sample i to the centres chosen so far. Each pass draws q samples with probabilities
+//! p(x_i)δ_i² / Σ p(x_j)δ_j², none twice, and only looks for the nearest among the new ones. The draws are a race
+//! ([`crate::sampling`]) keyed by the row, so they do not depend on the order in which the samples are seen.
+
+use std::collections::BTreeSet;
+
+use rand::rngs::ChaCha8Rng;
+
+use crate::blocks::Run;
+use crate::dictionary::Draw;
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::rng::{RowNumbers, stream};
+use crate::sampling::Race;
+use crate::scalar::Scalar;
+
+use super::nearest::Nearest;
+use super::points::Points;
+use super::{lloyd, plus_plus};
+
+/// When the clustering of the candidates, step (g), is good enough: iterations and tolerance.
+const RECLUSTERING: (usize, f64) = (20, 1e-3);
+
+/// Chooses `clusters` centres from `rounds` draws of `drawn` samples.
+pub(super) fn parallel<T: Scalar>(
+    points: &Points<'_, T>,
+    clusters: usize,
+    (drawn, rounds): (usize, usize),
+    draw: Draw,
+    run: Run<'_>,
+) -> Result<Matrix<T>> {
+    let mut candidates = Candidates::draw(points, clusters, (drawn, rounds), draw, run)?;
+    candidates.fill(points, clusters, run)?;
+    let values = points.gather(&candidates.rows);
+    if candidates.rows.len() == clusters {
+        return Ok(values);
+    }
+    let masses = candidates.masses(points); // step (f)
+    let candidates = Points::tame(values.view(), &masses);
+    let first = plus_plus::choose(&candidates, clusters, stream(draw.seed, "reclustering", draw.round), run)?;
+    Ok(lloyd::improve(&candidates, first, RECLUSTERING, run)?.centers) // step (g)
+}
+
+/// M̄, the samples drawn so far.
+struct Candidates {
+    rng: ChaCha8Rng,
+    rows: Vec<usize>,
+    /// For each sample its nearest candidate and δ².
+    nearest: Vec<(u32, f64)>,
+}
+
+impl Candidates {
+    /// Steps (a) to (e): 1 + q·s candidates, fewer if no others have any distance to them.
+    fn draw<T: Scalar>(
+        points: &Points<'_, T>,
+        clusters: usize,
+        (drawn, rounds): (usize, usize),
+        draw: Draw,
+        run: Run<'_>,
+    ) -> Result<Self> {
+        let rng = stream(draw.seed, "k-means||", draw.round);
+        let nearest = vec![(0, f64::INFINITY); points.count()];
+        let mut candidates = Self { rng, rows: Vec::new(), nearest };
+        let masses = points.masses();
+        let numbers = candidates.next_numbers();
+        let first = candidates.race(1, numbers, |i| masses[i], run)?;
+        candidates.append(points, first, run)?;
+        let mut round = 0;
+        // Equal samples drawn together count as one candidate, so that it may take more rounds.
+        while round < rounds || candidates.different(points) < clusters {
+            let numbers = candidates.next_numbers();
+            let rows = candidates.race(drawn, numbers, |i| masses[i] * candidates.nearest[i].1, run)?;
+            if rows.is_empty() {
+                break;
+            }
+            candidates.append(points, rows, run)?;
+            round += 1;
+        }
+        Ok(candidates)
+    }
+
+    fn next_numbers(&mut self) -> RowNumbers {
+        RowNumbers::from_stream(&mut self.rng)
+    }
+
+    /// Draws up to `wanted` samples by weight.
+    fn race(
+        &self,
+        wanted: usize,
+        numbers: RowNumbers,
+        weight: impl Fn(usize) -> f64 + Sync,
+        run: Run<'_>,
+    ) -> Result<Vec<usize>> {
+        let race = Race::run((0, self.nearest.len(), wanted), numbers, || (), |(), i| Ok(weight(i)), run)?;
+        Ok(race.winners())
+    }
+
+    /// How many candidates represent any sample; of equal ones only the first does.
+    fn different<T: Scalar>(&self, points: &Points<'_, T>) -> usize {
+        self.masses(points).iter().filter(|mass| **mass > 0.0).count()
+    }
+
+    /// Step (d), and the new δ.
+    fn append<T: Scalar>(&mut self, points: &Points<'_, T>, rows: Vec<usize>, run: Run<'_>) -> Result<()> {
+        let first = self.rows.len() as u32;
+        let found = Nearest::new(&points.gather(&rows)).find(points, run)?;
+        for (nearest, (candidate, distance)) in self.nearest.iter_mut().zip(found) {
+            if distance < nearest.1 {
+                *nearest = (first + candidate, distance);
+            }
+        }
+        self.rows.extend(rows);
+        Ok(())
+    }
+
+    /// Brings too few candidates, which happens only if too few samples differ, up to `clusters` by mass alone.
+    fn fill<T: Scalar>(&mut self, points: &Points<'_, T>, clusters: usize, run: Run<'_>) -> Result<()> {
+        if self.rows.len() < clusters {
+            let taken: BTreeSet<usize> = self.rows.iter().copied().collect();
+            let weight = |i: usize| if taken.contains(&i) { 0.0 } else { points.masses()[i] };
+            let numbers = self.next_numbers();
+            let rows = self.race(clusters - self.rows.len(), numbers, weight, run)?;
+            self.rows.extend(rows);
+        }
+        Ok(())
+    }
+
+    /// Step (f): the mass of the samples that are nearest to each candidate.
+    fn masses<T: Scalar>(&self, points: &Points<'_, T>) -> Vec<f64> {
+        let mut masses = vec![0.0; self.rows.len()];
+        for ((candidate, _), mass) in self.nearest.iter().zip(points.masses()) {
+            masses[*candidate as usize] += mass;
+        }
+        masses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(count: usize) -> Matrix<f64> {
+        Matrix::from_fn(3, count, |r, c| (((r + 3 * c) * 7919) % 10_007) as f64)
+    }
+
+    #[test]
+    fn each_pass_draws_as_many_as_asked_for_and_the_masses_add_up() {
+        let samples = samples(1000);
+        let masses: Vec<f64> = (0..1000).map(|i| f64::from(i % 4)).collect();
+        let points = Points::tame(samples.view(), &masses);
+        let candidates = Candidates::draw(&points, 20, (20, 5), Draw { seed: 1, round: 0 }, Run::threads(1)).unwrap();
+        assert_eq!(candidates.rows.len(), 101);
+        let different: BTreeSet<_> = candidates.rows.iter().collect();
+        assert_eq!(different.len(), 101);
+        assert!(candidates.rows.iter().all(|i| i % 4 != 0), "a sample of mass zero was drawn");
+        assert!((candidates.masses(&points).iter().sum::<f64>() - 1500.0).abs() < 1e-9);
+        for (i, &row) in candidates.rows.iter().enumerate() {
+            assert_eq!(candidates.nearest[row], (i as u32, 0.0));
+        }
+    }
+
+    #[test]
+    fn far_samples_are_drawn_more_often() {
+        // One sample in ten is far away and holds nearly all of Σ pδ² as long as no candidate is near it.
+        let samples = Matrix::from_fn(1, 100, |_, c| if c % 10 == 0 { 1e3 + c as f64 } else { c as f64 / 100.0 });
+        let points = Points::tame(samples.view(), &[1.0; 100]);
+        let first_draw_is_far = (0..200).filter(|&round| {
+            let candidates = Candidates::draw(&points, 2, (1, 1), Draw { seed: 3, round }, Run::threads(1)).unwrap();
+            candidates.rows[0].is_multiple_of(10) != candidates.rows[1].is_multiple_of(10)
+        });
+        assert!(first_draw_is_far.count() >= 198);
+    }
+}

@@ -1,0 +1,189 @@
+//! Lloyd's iterations with masses, Eq. (13): samples to their nearest centres, centres to the means of their samples.
+
+use crate::blocks::Run;
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
+
+use super::nearest::{BLOCK, Nearest, Scratch};
+use super::points::Points;
+
+/// The most memory the sums of a pass may take, and the most parts a pass is cut into.
+const SUMS_MEMORY: usize = 256 << 20;
+const MOST_PARTS: usize = 64;
+
+/// Where the iterations ended.
+pub(super) struct Found<T> {
+    pub(super) centers: Matrix<T>,
+    pub(super) assignments: Vec<u32>,
+    pub(super) inertia: f64,
+    pub(super) iterations: usize,
+    pub(super) converged: bool,
+    pub(super) reseeded: usize,
+}
+
+/// Improves centres until the inertia falls by no more than `tolerance` of itself, or at most `max_iterations` times.
+pub(super) fn improve<T: Scalar>(
+    points: &Points<'_, T>,
+    mut centers: Matrix<T>,
+    (max_iterations, tolerance): (usize, f64),
+    run: Run<'_>,
+) -> Result<Found<T>> {
+    let mut pass = Pass::over(points, &centers, None, run)?;
+    let (mut iterations, mut reseeded, mut converged) = (0, 0, false);
+    while !converged && iterations < max_iterations {
+        let (next_centers, moved) = pass.means(points, &centers);
+        let next = Pass::over(points, &next_centers, Some(&pass.assignments), run)?;
+        converged = pass.inertia - next.inertia <= tolerance * pass.inertia || next.assigns_as(&pass, points.masses());
+        // Rounding may make the last step a step up; that one is not taken.
+        if next.inertia > pass.inertia {
+            break;
+        }
+        iterations += 1;
+        reseeded += moved;
+        (centers, pass) = (next_centers, next);
+    }
+    Ok(Found { centers, assignments: pass.assignments, inertia: pass.inertia, iterations, converged, reseeded })
+}
+
+/// Everything one pass over the samples tells about a set of centres.
+struct Pass {
+    assignments: Vec<u32>,
+    distances: Vec<f64>,
+    /// Σ p(x_i) x_i of each cluster, the padding of the samples included.
+    sums: Vec<f64>,
+    /// Σ p(x_i) of each cluster.
+    masses: Vec<f64>,
+    inertia: f64,
+}
+
+impl Pass {
+    /// Sends each sample to its nearest centre. It stays with its former one unless the new one is really nearer, so
+    /// that rounding in the search cannot send it back and forth.
+    fn over<T: Scalar>(
+        points: &Points<'_, T>,
+        centers: &Matrix<T>,
+        former: Option<&[u32]>,
+        run: Run<'_>,
+    ) -> Result<Self> {
+        let nearest = Nearest::new(centers);
+        let empty = || Self::empty(centers);
+        let chunk = chunk_size(points.count(), size_of_val(empty().sums.as_slice()));
+        let work = |scratch: &mut Scratch<T>, range: std::ops::Range<usize>| {
+            let mut part = empty();
+            nearest.visit(points, scratch, range, |i, x, found| {
+                let mut best = (found, nearest.squared_distance(x, found));
+                if let Some(former) = former.map(|of| of[i] as usize).filter(|former| *former != found) {
+                    let distance = nearest.squared_distance(x, former);
+                    best = if distance <= best.1 { (former, distance) } else { best };
+                }
+                part.take(points.masses()[i], x, best);
+            });
+            Ok(part)
+        };
+        let parts = run.map_blocks(points.count(), chunk, || nearest.scratch(), work)?;
+        let mut whole = empty();
+        for part in parts {
+            whole.add(part);
+        }
+        whole.inertia /= points.total_mass();
+        Ok(whole)
+    }
+
+    fn empty<T: Scalar>(centers: &Matrix<T>) -> Self {
+        let stride = crate::kernels::Columns::<T>::zeros(centers.rows(), 0).stride();
+        Self {
+            assignments: Vec::new(),
+            distances: Vec::new(),
+            sums: vec![0.0; stride * centers.columns()],
+            masses: vec![0.0; centers.columns()],
+            inertia: 0.0,
+        }
+    }
+
+    /// Whether all samples that count have the same centres.
+    fn assigns_as(&self, other: &Self, masses: &[f64]) -> bool {
+        let pairs = self.assignments.iter().zip(&other.assignments);
+        pairs.zip(masses).all(|((mine, other), mass)| mine == other || *mass <= 0.0)
+    }
+
+    fn take<T: Scalar>(&mut self, mass: f64, x: &[T], (center, distance): (usize, f64)) {
+        self.assignments.push(center as u32);
+        self.distances.push(distance);
+        if mass > 0.0 {
+            self.masses[center] += mass;
+            self.inertia += mass * distance;
+            let sums = &mut self.sums[center * x.len()..][..x.len()];
+            sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += mass * x.to_f64());
+        }
+    }
+
+    fn add(&mut self, part: Self) {
+        self.assignments.extend(part.assignments);
+        self.distances.extend(part.distances);
+        self.sums.iter_mut().zip(part.sums).for_each(|(sum, x)| *sum += x);
+        self.masses.iter_mut().zip(part.masses).for_each(|(sum, x)| *sum += x);
+        self.inertia += part.inertia;
+    }
+
+    /// The means of the clusters, and how many were empty and got a sample instead.
+    fn means<T: Scalar>(&self, points: &Points<'_, T>, centers: &Matrix<T>) -> (Matrix<T>, usize) {
+        let stride = self.sums.len() / self.masses.len();
+        let mut means = centers.clone();
+        let mut empty = Vec::new();
+        for (j, &mass) in self.masses.iter().enumerate() {
+            if mass > 0.0 {
+                let sums = &self.sums[j * stride..];
+                means.column_mut(j).iter_mut().zip(sums).for_each(|(mean, sum)| *mean = T::from_f64(sum / mass));
+            } else {
+                empty.push(j);
+            }
+        }
+        let worst = self.worst(points, empty.len());
+        empty.iter().zip(&worst).for_each(|(&j, &i)| points.copy(i, means.column_mut(j)));
+        (means, worst.len())
+    }
+
+    /// Up to `count` samples with the largest p(x_i)‖x_i − μ‖²; none that is a centre already.
+    fn worst<T: Scalar>(&self, points: &Points<'_, T>, count: usize) -> Vec<usize> {
+        if count == 0 {
+            return Vec::new();
+        }
+        let costs = self.distances.iter().zip(points.masses()).map(|(distance, mass)| distance * mass).enumerate();
+        let mut costs: Vec<(usize, f64)> = costs.filter(|(_, cost)| *cost > 0.0).collect();
+        costs.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        costs.into_iter().take(count).map(|(i, _)| i).collect()
+    }
+}
+
+/// Samples in a part of a pass: whatever the number of threads, so that the sums are the same bits, and few enough parts
+/// for their sums to fit in memory.
+fn chunk_size(n_samples: usize, sums: usize) -> usize {
+    let parts = (SUMS_MEMORY / sums.max(1)).clamp(4, MOST_PARTS);
+    n_samples.div_ceil(parts).next_multiple_of(BLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_cluster_gets_the_worst_represented_sample() {
+        let samples = Matrix::from_columns(vec![0.0, 1.0, 2.0, 9.0, 20.0], 1, 5).unwrap();
+        // The last sample is the farthest but weighs little: 0.1 · 18² < 1 · 7².
+        let points = Points::tame(samples.view(), &[1.0, 1.0, 1.0, 1.0, 0.1]);
+        let centers = Matrix::from_columns(vec![2.0, -50.0, -60.0], 1, 3).unwrap();
+        let pass = Pass::over(&points, &centers, None, Run::threads(1)).unwrap();
+        let (means, reseeded) = pass.means(&points, &centers);
+        assert_eq!((means.column(1), means.column(2), reseeded), ([9.0].as_slice(), [20.0].as_slice(), 2));
+    }
+
+    #[test]
+    fn empty_clusters_beyond_the_different_samples_stay_where_they_are() {
+        let samples = Matrix::from_columns(vec![1.0_f32; 4], 1, 4).unwrap();
+        let points = Points::tame(samples.view(), &[1.0; 4]);
+        let found = improve(&points, Matrix::from_columns(vec![1.0, 5.0], 1, 2).unwrap(), (10, 0.0), Run::threads(1));
+        let found = found.unwrap();
+        assert_eq!((found.centers.as_slice(), found.reseeded, found.converged), ([1.0, 5.0].as_slice(), 0, true));
+    }
+}
