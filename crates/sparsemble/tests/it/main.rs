@@ -1,7 +1,11 @@
 //! Integration tests.
 
 mod coding_laws;
+mod examples;
 mod fista;
 mod golden_coding;
+mod golden_kmeans;
+mod kmeans;
+mod npy;
 mod patch;
 mod problems;
