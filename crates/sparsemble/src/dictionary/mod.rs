@@ -3,8 +3,10 @@
 //! A *weak learner* makes a dictionary in one go from samples and their probability masses; the ensembles are built of
 //! those.
 
+mod alt_opt;
 mod atoms;
 
+pub use alt_opt::{AltOpt, AtomUpdate, BatchOrder, CodesReport, Learned, LearningCoder, OnlineAltOpt, OnlineLearner};
 pub use atoms::Dictionary;
 
 use crate::blocks::Run;
