@@ -3,10 +3,12 @@
 //! A *weak learner* makes a dictionary in one go from samples and their probability masses; the ensembles are built of
 //! those.
 
+mod alt_opt;
 mod atoms;
 mod centers;
 mod examples;
 
+pub use alt_opt::{AltOpt, AtomUpdate, BatchOrder, CodesReport, Learned, LearningCoder, OnlineAltOpt, OnlineLearner};
 pub use atoms::Dictionary;
 pub use centers::Centers;
 pub use examples::{Examples, Selection};

@@ -1,5 +1,6 @@
 //! Integration tests.
 
+mod alt_opt;
 mod coding_laws;
 mod examples;
 mod fista;

@@ -1,0 +1,147 @@
+//! A few samples at a time, copied out of the caller's matrix.
+
+use fearless_simd::dispatch;
+
+use crate::coding::{CodingBasis, SparseCodes};
+use crate::error::{Error, Result};
+use crate::kernels::{Columns, best_level, dot, subtract_combination};
+use crate::matrix::{MatrixView, first_not_finite};
+use crate::scalar::Scalar;
+
+/// The largest energy ‖x‖² of a sample: products of two such numbers are still finite.
+const LARGEST_ENERGY: f64 = 1e100;
+
+/// How many samples make a batch of about a million values.
+pub(super) fn usual_size(n_features: usize) -> usize {
+    ((1 << 20) / n_features.max(1)).clamp(256, 8192)
+}
+
+/// Samples in padded columns, with the weight of each and its number in the caller's matrix.
+#[derive(Debug)]
+pub(super) struct Batch<T> {
+    values: Vec<T>,
+    n_features: usize,
+    stride: usize,
+    weights: Vec<f64>,
+    names: Vec<usize>,
+}
+
+impl<T: Scalar> Batch<T> {
+    pub(super) fn new(n_features: usize) -> Self {
+        let stride = Columns::<T>::zeros(n_features, 0).stride();
+        Self { values: Vec::new(), n_features, stride, weights: Vec::new(), names: Vec::new() }
+    }
+
+    /// Replaces the content by the next samples, at most `most`; `false` if there are none left.
+    pub(super) fn load(
+        &mut self,
+        samples: MatrixView<'_, T>,
+        chosen: &mut impl Iterator<Item = (usize, f64)>,
+        most: usize,
+    ) -> Result<bool> {
+        self.names.clear();
+        self.weights.clear();
+        for (slot, (name, weight)) in chosen.take(most).enumerate() {
+            if self.values.len() < (slot + 1) * self.stride {
+                self.values.resize((slot + 1) * self.stride, T::ZERO);
+            }
+            let column = &mut self.values[slot * self.stride..][..self.stride];
+            samples.copy_column(name, column);
+            check(column, name)?;
+            self.names.push(name);
+            self.weights.push(weight);
+        }
+        Ok(!self.names.is_empty())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(super) fn names(&self) -> &[usize] {
+        &self.names
+    }
+
+    pub(super) fn weight(&self, slot: usize) -> f64 {
+        self.weights[slot]
+    }
+
+    pub(super) fn column(&self, slot: usize) -> &[T] {
+        &self.values[slot * self.stride..][..self.n_features]
+    }
+
+    pub(super) fn view(&self) -> Result<MatrixView<'_, T>> {
+        MatrixView::from_strided(&self.values, (self.n_features, self.len()), (1, self.stride))
+    }
+
+    /// ‖x − Da‖² of one sample; `residual` is space for a padded column.
+    pub(super) fn error(
+        &self,
+        basis: &CodingBasis<T>,
+        codes: &SparseCodes<T>,
+        slot: usize,
+        residual: &mut Vec<T>,
+    ) -> f64 {
+        residual.resize(self.stride, T::ZERO);
+        let range = codes.starts()[slot]..codes.starts()[slot + 1];
+        let coefficients = codes.coefficients()[range.clone()].iter().copied();
+        let terms = codes.atoms()[range].iter().copied().zip(coefficients);
+        let x = &self.values[slot * self.stride..][..self.stride];
+        dispatch!(best_level(), simd => subtract_combination(simd, basis.columns(), &terms, x, residual));
+        residual.iter().map(|r| r.to_f64() * r.to_f64()).sum()
+    }
+}
+
+/// Refuses a sample that is not finite or too large to be squared; the padding is zero and does no harm.
+fn check<T: Scalar>(column: &[T], name: usize) -> Result<()> {
+    if dispatch!(best_level(), simd => dot(simd, column, column)).to_f64() < LARGEST_ENERGY {
+        return Ok(());
+    }
+    if let Some(row) = first_not_finite(column) {
+        return Err(Error::NotFinite { what: "samples", row, column: name });
+    }
+    let energy: f64 = column.iter().map(|value| value.to_f64() * value.to_f64()).sum();
+    if energy < LARGEST_ENERGY {
+        return Ok(()); // it was only too large for `f32`
+    }
+    Err(Error::parameter("samples: energy", energy, "too large to learn from; divide all samples by one factor"))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::matrix::Matrix;
+
+    /// A batch of these samples with weights 1, 2, 3, …, and codes given densely.
+    pub(in super::super) fn example(samples: &Matrix<f64>, dense: &Matrix<f64>) -> (Batch<f64>, SparseCodes<f64>) {
+        let mut batch = Batch::new(samples.rows());
+        let mut chosen = (0..samples.columns()).map(|i| (i, 1.0 + i as f64));
+        assert!(batch.load(samples.view(), &mut chosen, usize::MAX).unwrap());
+        let mut codes = SparseCodes::new(dense.rows());
+        for i in 0..dense.columns() {
+            codes.push(dense.column(i).iter().enumerate().map(|(j, &a)| (j as u32, a)));
+        }
+        (batch, codes)
+    }
+
+    #[test]
+    fn a_batch_takes_what_is_left_and_says_when_nothing_is() {
+        let samples = Matrix::from_fn(3, 5, |r, c| (10 * c + r) as f64);
+        let mut batch = Batch::new(3);
+        let mut chosen = [4, 0, 2].into_iter().map(|i| (i, 0.5));
+        assert!(batch.load(samples.view(), &mut chosen, 2).unwrap());
+        assert_eq!((batch.names(), batch.column(1)), (&[4, 0][..], samples.column(0)));
+        assert!(batch.load(samples.view(), &mut chosen, 2).unwrap());
+        assert_eq!((batch.names(), batch.column(0)), (&[2][..], samples.column(2)));
+        assert!(!batch.load(samples.view(), &mut chosen, 2).unwrap());
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_residual() {
+        let atoms = Matrix::from_columns(vec![1.0, 0.0, 0.0, 1.0], 2, 2).unwrap();
+        let samples = Matrix::from_columns(vec![3.0, 4.0], 2, 1).unwrap();
+        let (batch, codes) = example(&samples, &Matrix::from_columns(vec![1.0, 0.5], 2, 1).unwrap());
+        let error = batch.error(&CodingBasis::new(atoms.view()).unwrap(), &codes, 0, &mut Vec::new());
+        assert!((error - (2.0 * 2.0 + 3.5 * 3.5)).abs() < 1e-12);
+    }
+}

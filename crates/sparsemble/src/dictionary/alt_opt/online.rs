@@ -1,0 +1,261 @@
+//! Dictionary learning from a stream of mini-batches.
+
+use rand::seq::SliceRandom;
+
+use crate::blocks::Run;
+use crate::coding::{Lasso, SparseCodes};
+use crate::dictionary::Dictionary;
+use crate::error::{Error, Result};
+use crate::matrix::MatrixView;
+use crate::rng::stream;
+use crate::scalar::Scalar;
+
+use super::batch::{Batch, usual_size};
+use super::masses::Masses;
+use super::pass::Pass;
+use super::statistics::Statistics;
+use super::update::Atoms;
+use super::worst::Worst;
+use super::{LearningCoder, check_samples};
+
+/// An atom is dead when this many times K samples have passed without using it.
+const PATIENCE: usize = 10;
+
+/// Online dictionary learning, for data that is large or never ends: the objective of Eqs. (2) and (3), one mini-batch at
+/// a time.
+///
+/// A step codes a batch with the atoms as they are, adds the codes to the statistics of all earlier ones, and moves the
+/// atoms by block coordinate descent on those. Old codes were made with worse atoms and should fade: a batch counts
+/// with the power `forgetting` of the mass seen up to it, so that of equal batches the s-th counts (s/t)^forgetting of
+/// the t-th. Since only ratios matter, nothing old is ever touched; the newer merely weighs more.
+///
+/// | field | default | purpose | range |
+/// | --- | --- | --- | --- |
+/// | `coder` | lasso, λ = 0.2, tolerance 10⁻³ | how samples are coded, and what codes cost | one λ, or a pursuit |
+/// | `batch` | 512 | samples in a step of [`fit`](Self::fit) | ≥ 1 |
+/// | `epochs` | 1 | how many times [`fit`](Self::fit) sees every sample | ≥ 0 |
+/// | `order` | shuffled | in which order | |
+/// | `forgetting` | 5 | how fast old batches fade; 0 remembers all alike | ≥ 0 |
+/// | `sweeps` | 1 | sweeps over the atoms in a step | ≥ 1 |
+/// | `seed` | 0 | another seed, other shuffles | |
+///
+/// # Shapes
+/// As for [`AltOpt`](super::AltOpt).
+///
+/// # Cost
+/// A step costs the coder's cost of its batch and M·K² for each sweep; use batches of at least K samples or so. Memory
+/// is K² + 2·M·K doubles and the batch, plus one number a sample in `fit` for the order.
+///
+/// # Errors
+/// As for [`AltOpt`](super::AltOpt).
+///
+/// # Example
+/// ```
+/// use sparsemble::dictionary::{Dictionary, OnlineAltOpt};
+/// use sparsemble::{Matrix, Run};
+///
+/// let block = Matrix::from_fn(8, 64, |r, c| ((r * (c % 5 + 1)) as f32 + c as f32).sin());
+/// let start = Dictionary::new(Matrix::from_fn(8, 12, |r, c| ((r + 2) * (c + 1)) as f32 % 7.0 - 3.2))?;
+/// let mut learner = OnlineAltOpt::lambda(0.1).begin(&start)?;
+/// let first = learner.partial_fit(block.view(), None, Run::default())?;
+/// let second = learner.partial_fit(block.view(), None, Run::default())?;
+/// assert!(second < first);
+/// assert_eq!(learner.seen(), 128);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
+/// Paper: §I-A, Eqs. (2) and (3).
+#[derive(Debug, Clone, PartialEq)]
+pub struct OnlineAltOpt {
+    /// How samples are coded.
+    pub coder: LearningCoder,
+    /// Samples in a step of [`fit`](Self::fit).
+    pub batch: usize,
+    /// How many times [`fit`](Self::fit) sees every sample.
+    pub epochs: usize,
+    /// In which order.
+    pub order: BatchOrder,
+    /// The power of the mass seen so far with which a batch counts.
+    pub forgetting: f64,
+    /// Sweeps over the atoms in a step.
+    pub sweeps: usize,
+    /// Another seed, other shuffles.
+    pub seed: u64,
+}
+
+/// In which order an epoch sees the samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchOrder {
+    /// As they lie: the right one for files larger than memory, if neighbours are not alike.
+    Sequential,
+    /// In a new random order in each epoch.
+    Shuffled,
+}
+
+impl Default for OnlineAltOpt {
+    fn default() -> Self {
+        Self::lambda(0.2)
+    }
+}
+
+impl OnlineAltOpt {
+    /// The objective of Eqs. (1)–(3) with everything else at its default.
+    pub fn lambda(lambda: f64) -> Self {
+        // A code is used once, for atoms that are about to change: the last digits are not worth a pass.
+        let coder = LearningCoder::Lasso(Lasso { tolerance: 1e-3, ..Lasso::lambda(lambda) });
+        Self { coder, batch: 512, epochs: 1, order: BatchOrder::Shuffled, forgetting: 5.0, sweeps: 1, seed: 0 }
+    }
+
+    /// A learner that has seen nothing yet.
+    ///
+    /// # Errors
+    /// If a parameter is out of range.
+    pub fn begin<T: Scalar>(&self, start: &Dictionary<T>) -> Result<OnlineLearner<T>> {
+        self.check()?;
+        Ok(OnlineLearner {
+            settings: self.clone(),
+            dictionary: start.clone(),
+            statistics: Statistics::new(start.n_features(), start.n_atoms()),
+            idle: vec![0; start.n_atoms()],
+            seen: 0,
+            mass: 0.0,
+            unit: None,
+            curve: Vec::new(),
+            replaced: 0,
+        })
+    }
+
+    /// Learns from all samples in mini-batches, beginning with the atoms of `start`.
+    ///
+    /// # Errors
+    /// See [`OnlineAltOpt`].
+    pub fn fit<T: Scalar>(
+        &self,
+        samples: MatrixView<'_, T>,
+        masses: Option<&[f64]>,
+        start: &Dictionary<T>,
+        run: Run<'_>,
+    ) -> Result<OnlineLearner<T>> {
+        let mut learner = self.begin(start)?;
+        check_samples(samples, start)?;
+        let masses = Masses::new(masses, samples.columns())?;
+        let mut order: Vec<usize> = masses.positive().collect();
+        for epoch in 0..self.epochs {
+            if self.order == BatchOrder::Shuffled {
+                order.shuffle(&mut stream(self.seed, "online order", epoch as u64));
+            }
+            for batch in order.chunks(self.batch) {
+                learner.step(samples, masses, batch, run)?;
+            }
+        }
+        Ok(learner)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.coder.check()?;
+        for (name, value) in [("batch", self.batch), ("sweeps", self.sweeps)] {
+            if value == 0 {
+                return Err(Error::parameter(name, value, "must be at least 1"));
+            }
+        }
+        if !(0.0..=10.0).contains(&self.forgetting) {
+            return Err(Error::parameter("forgetting", self.forgetting, "must be between 0 and 10"));
+        }
+        Ok(())
+    }
+}
+
+/// A dictionary that goes on learning, and all it remembers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OnlineLearner<T> {
+    settings: OnlineAltOpt,
+    dictionary: Dictionary<T>,
+    statistics: Statistics,
+    /// How many samples have passed since each atom was used.
+    idle: Vec<usize>,
+    seen: usize,
+    mass: f64,
+    /// The mass of the first batch, in which masses are counted.
+    unit: Option<f64>,
+    curve: Vec<f64>,
+    replaced: usize,
+}
+
+impl<T: Scalar> OnlineLearner<T> {
+    /// One step with these samples as the mini-batch; returns their mean objective under the atoms as they were before.
+    ///
+    /// Masses of different calls are compared with each other. If the call fails or is interrupted, nothing has changed.
+    ///
+    /// # Errors
+    /// See [`OnlineAltOpt`].
+    pub fn partial_fit(&mut self, samples: MatrixView<'_, T>, masses: Option<&[f64]>, run: Run<'_>) -> Result<f64> {
+        check_samples(samples, &self.dictionary)?;
+        let masses = Masses::new(masses, samples.columns())?;
+        let batch: Vec<usize> = masses.positive().collect();
+        self.step(samples, masses, &batch, run)
+    }
+
+    /// The atoms as they are now.
+    pub fn dictionary(&self) -> &Dictionary<T> {
+        &self.dictionary
+    }
+
+    /// How many samples of positive mass have been seen, repetitions included.
+    pub fn seen(&self) -> usize {
+        self.seen
+    }
+
+    /// The mean objective of each batch, under the atoms as they were before it.
+    pub fn curve(&self) -> &[f64] {
+        &self.curve
+    }
+
+    /// How many times an atom nobody used was replaced by a sample.
+    pub fn replaced(&self) -> usize {
+        self.replaced
+    }
+
+    /// Learns from the chosen samples, all of positive mass.
+    fn step(&mut self, samples: MatrixView<'_, T>, masses: Masses<'_>, batch: &[usize], run: Run<'_>) -> Result<f64> {
+        let mass: f64 = batch.iter().map(|&i| masses.of(i)).sum();
+        let unit = self.unit.unwrap_or(mass);
+        let weight = ((self.mass + mass) / unit).powf(self.settings.forgetting) / unit;
+        if !(weight * mass).is_normal() {
+            return Err(Error::parameter("masses", mass, "must be of a size with those of the first batch"));
+        }
+        let mut used = vec![false; self.dictionary.n_atoms()];
+        let mark = |_: &Batch<T>, codes: &SparseCodes<T>| codes.atoms().iter().for_each(|&j| used[j as usize] = true);
+        let chosen = batch.iter().map(|&i| (i, weight * masses.of(i)));
+        let pass = Pass { coder: &self.settings.coder, samples, run };
+        // Only a batch of several parts can fail after the first of them was added.
+        let backup = (batch.len() > usual_size(samples.rows())).then(|| self.statistics.clone());
+        let outcome = pass.over(&self.dictionary, chosen, &mut self.statistics, mark).inspect_err(|_| {
+            if let Some(backup) = backup {
+                self.statistics = backup;
+            }
+        })?;
+        for (idle, used) in self.idle.iter_mut().zip(used) {
+            *idle = if used { 0 } else { *idle + batch.len() };
+        }
+        (self.unit, self.mass, self.seen) = (Some(unit), self.mass + mass, self.seen + batch.len());
+        self.curve.push(outcome.objective / (weight * mass));
+        self.improve(outcome.worst, samples)?;
+        Ok(outcome.objective / (weight * mass))
+    }
+
+    /// Moves the atoms to where the statistics want them; replaces those that are dead.
+    fn improve(&mut self, worst: Worst, samples: MatrixView<'_, T>) -> Result<()> {
+        let mut atoms = Atoms::of(&self.dictionary);
+        atoms.descend(&self.statistics, self.settings.sweeps);
+        atoms.normalise(&self.dictionary, &mut self.statistics);
+        let patience = PATIENCE * self.dictionary.n_atoms();
+        let dead: Vec<usize> = (0..self.idle.len()).filter(|&j| self.idle[j] >= patience).collect();
+        for j in atoms.replace(&dead, worst.into_samples(), samples) {
+            self.statistics.scale_atom(j, 0.0);
+            self.idle[j] = 0;
+            self.replaced += 1;
+        }
+        self.dictionary = atoms.to_dictionary()?;
+        Ok(())
+    }
+}
