@@ -8,7 +8,8 @@
 //! 3. [`degradation`]: what happened to the samples, z = Φx;
 //! 4. [`coding`]: sparse codes of samples in a basis;
 //! 5. [`dictionary`]: atoms learned from samples;
-//! 6. [`metrics`]: how good the result is.
+//! 6. [`ensemble`]: many models, combined;
+//! 7. [`metrics`]: how good the result is.
 //!
 //! Samples are columns ([`Matrix`], [`MatrixView`]), everything is generic over `f32` and `f64` ([`Scalar`]), and results
 //! are the same bits for any number of threads ([`Run`]). Nothing here prints, reads a clock or draws unseeded random
@@ -35,6 +36,7 @@ mod blocks;
 pub mod coding;
 pub mod degradation;
 pub mod dictionary;
+pub mod ensemble;
 mod error;
 pub mod image;
 mod kernels;

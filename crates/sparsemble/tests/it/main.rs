@@ -1,7 +1,9 @@
 //! Integration tests.
 
 mod coding_laws;
+mod ensemble;
 mod fista;
 mod golden_coding;
 mod patch;
 mod problems;
+mod weights;
