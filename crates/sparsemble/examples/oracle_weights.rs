@@ -19,7 +19,7 @@ fn main() -> Result<()> {
     // X: patches of another picture, and their codes in every model at once.
     let test = TrainingPatches { side: 8, count: 200, seed: 99, ..TrainingPatches::default() };
     let samples = test.draw::<f64>(&[ripples(20.5)?])?;
-    let coder = Lasso::lambda(0.2 * WHITE);
+    let coder = Lasso::lambda(0.02 * WHITE);
     let cases = WeightConstraint::ALL;
     let weights = ensemble.oracle_weights(samples.view(), samples.view(), &cases, &coder, Run::default())?;
 

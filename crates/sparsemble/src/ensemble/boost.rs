@@ -45,7 +45,7 @@ use super::{Ensemble, Training};
 ///
 /// # Cost
 /// L calls of the learner and of the coder; the rest of a round is about 10·M operations a sample. Memory: X_l, which is
-/// M × T in the type of the samples; three numbers a sample; and, while a round lasts, its codes in compressed form, as
+/// M × T in the type of the samples; a few numbers a sample; and, while a round lasts, its codes in compressed form, as
 /// α_l needs all of them before the first approximation can move.
 ///
 /// # Errors
