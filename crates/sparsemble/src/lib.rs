@@ -9,7 +9,8 @@
 //! 4. [`coding`]: sparse codes of samples in a basis;
 //! 5. [`kmeans`]: cluster centres of samples;
 //! 6. [`dictionary`]: atoms learned from samples;
-//! 7. [`metrics`]: how good the result is.
+//! 7. [`ensemble`]: many models, combined;
+//! 8. [`metrics`]: how good the result is.
 //!
 //! Samples are columns ([`Matrix`], [`MatrixView`]), everything is generic over `f32` and `f64` ([`Scalar`]), and results
 //! are the same bits for any number of threads ([`Run`]). Nothing here prints, reads a clock or draws unseeded random
@@ -36,6 +37,7 @@ mod blocks;
 pub mod coding;
 pub mod degradation;
 pub mod dictionary;
+pub mod ensemble;
 mod error;
 pub mod image;
 mod kernels;

@@ -2,6 +2,7 @@
 
 mod alt_opt;
 mod coding_laws;
+mod ensemble;
 mod examples;
 mod fista;
 mod golden_coding;
@@ -10,3 +11,4 @@ mod kmeans;
 mod npy;
 mod patch;
 mod problems;
+mod weights;

@@ -1,0 +1,285 @@
+//! Boosting: one weak dictionary a round, learned for the samples the last one represents badly (§III-B, Eqs. (9)–(12)).
+//!
+//! Round l learns D_l with the masses p_l, codes **all samples** (not residuals) in it, and moves the approximation
+//! towards D_lA_l as far as is best: X_l = (1 − α_l)X_{l−1} + α_l D_lA_l, Eq. (9). The next masses are the energies of the
+//! residuals of **this round's member**, e_l(i) = ‖x_i − D_l a_{l,i}‖². With a degradation Φ the codes are those of ΦX in
+//! ΦD_l, and everything else stays in the full domain (§IV, Fig. 4).
+//!
+//! BoostEx is this loop with a learner that draws examples by mass, BoostKM with one that makes weighted K-Means centres.
+
+mod division;
+mod state;
+
+pub use state::Boosting;
+
+use std::fmt::Debug;
+use std::ops::ControlFlow;
+
+use crate::blocks::Run;
+use crate::coding::SparseCoder;
+use crate::degradation::Degradation;
+use crate::dictionary::{Dictionary, WeakLearner};
+use crate::error::{Error, Result, expect_size};
+use crate::matrix::MatrixView;
+use crate::scalar::Scalar;
+
+use super::{Ensemble, Training};
+
+/// How a boosted ensemble is trained.
+///
+/// | field | symbol | default | purpose | range |
+/// | --- | --- | --- | --- | --- |
+/// | `learner` | | – | makes each dictionary from samples and masses | |
+/// | `coder` | | – | codes the samples in each round | |
+/// | `n_models` | L | 20 | the most rounds | ≥ 1 |
+/// | `seed` | | 0 | of the random choices | |
+/// | `masses` | p_1 | all alike | how much each sample counts, in the masses and in the error | ≥ 0, not all 0 |
+/// | `phi` | Φ | none | what the samples are seen through when coded | M features |
+/// | `validation` | | none | when to stop early, see [`Validation`] | |
+/// | `method`, `learner_name`, `coder_name` | | | written into [`Training`] | |
+///
+/// The paper uses L = 20 (§III-C) and 50 (§IV), uniform masses and no validation.
+///
+/// # Shapes
+/// Samples M × T; each dictionary M × K, where K is the learner's.
+///
+/// # Cost
+/// L calls of the learner and of the coder; the rest of a round is about 10·M operations a sample. Memory: X_l, which is
+/// M × T in the type of the samples; a few numbers a sample; and, while a round lasts, its codes in compressed form, as
+/// α_l needs all of them before the first approximation can move.
+///
+/// # Errors
+/// Those of the learner and of [`SparseCoder::encode`]; if sizes disagree, or a parameter is out of range.
+///
+/// # Example
+/// ```
+/// use std::ops::ControlFlow;
+/// use sparsemble::coding::OneSparse;
+/// use sparsemble::dictionary::{Dictionary, Draw, WeakLearner};
+/// use sparsemble::ensemble::Boost;
+/// use sparsemble::{Matrix, MatrixView, Result, Run};
+///
+/// /// The two samples that count the most.
+/// #[derive(Debug)]
+/// struct Heaviest;
+///
+/// impl WeakLearner<f64> for Heaviest {
+///     fn learn(&self, samples: MatrixView<'_, f64>, masses: &[f64], _: Draw, _: Run<'_>) -> Result<Dictionary<f64>> {
+///         let mut order: Vec<usize> = (0..masses.len()).collect();
+///         order.sort_by(|&i, &j| masses[j].total_cmp(&masses[i]));
+///         Dictionary::new(Matrix::from_fn(samples.rows(), 2, |r, c| samples.get(r, order[c])))
+///     }
+/// }
+///
+/// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
+/// let coder = OneSparse::default();
+/// let boost = Boost { n_models: 5, ..Boost::new(&Heaviest, &coder) };
+/// let ensemble = boost.train(samples.view(), Run::default(), &|_| ControlFlow::Continue(()))?;
+///
+/// let curve = &ensemble.training().curve;
+/// assert!(curve.windows(2).all(|rounds| rounds[1].error <= rounds[0].error)); // the training error never rises
+/// assert!((ensemble.beta().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
+/// Paper: §III-B, Eqs. (9)–(12); degraded: §IV, Eq. (15), Fig. 4.
+#[doc(alias = "BoostEx")]
+#[doc(alias = "BoostKM")]
+#[derive(Clone)]
+pub struct Boost<'a, T> {
+    /// Makes each dictionary.
+    pub learner: &'a dyn WeakLearner<T>,
+    /// Codes the samples in each round.
+    pub coder: &'a (dyn SparseCoder<T> + Sync),
+    /// L, the most rounds.
+    pub n_models: usize,
+    /// The seed of the random choices.
+    pub seed: u64,
+    /// How much each sample counts; all alike if `None`.
+    pub masses: Option<&'a [f64]>,
+    /// Φ, what the samples are seen through when coded; nothing if `None`.
+    ///
+    /// The trained ensemble has the plain models (D_l, D_l): use [`Ensemble::degraded_by`] for degraded samples.
+    pub phi: Option<&'a dyn Degradation<T>>,
+    /// When to stop early; never if `None`.
+    pub validation: Option<Validation>,
+    /// What the method is called in [`Training`].
+    pub method: String,
+    /// What the learner is called in [`Training`].
+    pub learner_name: String,
+    /// What the coder is called in [`Training`].
+    pub coder_name: String,
+}
+
+/// Early stopping: samples held out from training, and for how long they may see no gain.
+///
+/// The held-out samples count nothing in the masses and in α, so no learner sees them. The ensemble is that of the round
+/// with the least error on them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Validation {
+    /// The fraction of the samples to hold out, between 0 and 1.
+    pub fraction: f64,
+    /// Stop after this many rounds in a row without a new least error.
+    pub patience: usize,
+}
+
+/// One row of the training curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Round {
+    /// α_l, Eq. (12); 1 in the first round.
+    pub alpha: f64,
+    /// The mean of ‖x − D_l a_l‖² over the training samples: this round's member alone.
+    pub member_error: f64,
+    /// The mean of ‖x − x_l‖² over the training samples: the ensemble so far.
+    pub error: f64,
+    /// The same over the samples held out.
+    pub validation_error: Option<f64>,
+    /// Samples whose coder did not reach what was asked for.
+    pub unconverged: usize,
+}
+
+/// Why boosting has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stop {
+    /// All rounds are done.
+    AllRounds,
+    /// The training samples are represented to the precision of their number type: there is no error left to learn from.
+    NoErrorLeft,
+    /// The learner finds too few samples that still have an error.
+    TooFewSamplesLeft,
+    /// The error on the samples held out has not fallen for as long as was allowed.
+    Validation,
+}
+
+impl<'a, T: Scalar> Boost<'a, T> {
+    /// The default settings with this learner and this coder.
+    pub fn new<W, C>(learner: &'a W, coder: &'a C) -> Self
+    where
+        W: WeakLearner<T> + Debug,
+        C: SparseCoder<T> + Sync + Debug,
+    {
+        Self {
+            learner,
+            coder,
+            n_models: 20,
+            seed: 0,
+            masses: None,
+            phi: None,
+            validation: None,
+            method: "boosting".into(),
+            learner_name: format!("{learner:?}"),
+            coder_name: format!("{coder:?}"),
+        }
+    }
+
+    /// Runs all rounds. `on_round` is told of each; if it answers `Break`, the ensemble so far is the result.
+    ///
+    /// `run` tells of the samples done within a step and can interrupt it. To keep what was trained until then, call
+    /// [`start`](Self::start) and [`Boosting::step`] instead.
+    ///
+    /// # Errors
+    /// See [`Boost`].
+    pub fn train(
+        &self,
+        samples: MatrixView<'_, T>,
+        run: Run<'_>,
+        on_round: &dyn Fn(&Round) -> ControlFlow<()>,
+    ) -> Result<Ensemble<T>> {
+        let mut boosting = self.start(samples)?;
+        while let Some(round) = boosting.step(run)? {
+            if on_round(&round).is_break() {
+                break;
+            }
+        }
+        boosting.ensemble()
+    }
+
+    /// The state before the first round.
+    ///
+    /// # Errors
+    /// If there are no samples, or a parameter is out of range.
+    pub fn start<'b>(&'b self, samples: MatrixView<'b, T>) -> Result<Boosting<'b, T>> {
+        Boosting::new(self, samples)
+    }
+
+    /// The state after the rounds that gave these dictionaries and weights α: the same bits as if it had never been left.
+    ///
+    /// # Cost
+    /// One call of the coder for each member; nothing is learned.
+    ///
+    /// # Errors
+    /// If there is not one α for each member, or an α is not the one that these samples and this coder give.
+    pub fn resume<'b>(
+        &'b self,
+        samples: MatrixView<'b, T>,
+        members: Vec<Dictionary<T>>,
+        alphas: &[f64],
+        run: Run<'_>,
+    ) -> Result<Boosting<'b, T>> {
+        expect_size("alphas: number of members", members.len(), alphas.len())?;
+        if members.len() > self.n_models {
+            return Err(Error::parameter("n_models", self.n_models, "is less than the members there already are"));
+        }
+        let mut boosting = self.start(samples)?;
+        for (dictionary, &alpha) in members.into_iter().zip(alphas) {
+            boosting.take(dictionary, Some(alpha), run)?;
+        }
+        Ok(boosting)
+    }
+
+    fn check(&self, samples: MatrixView<'_, T>) -> Result<()> {
+        if samples.columns() == 0 {
+            return Err(Error::Empty { what: "samples", unit: "sample" });
+        }
+        if self.n_models == 0 {
+            return Err(Error::parameter("n_models", 0, "must be at least 1"));
+        }
+        if let Some(phi) = self.phi {
+            expect_size("phi: number of features (that of the samples)", samples.rows(), phi.n_features())?;
+        }
+        if let Some(validation) = self.validation {
+            if !(validation.fraction > 0.0 && validation.fraction < 1.0) {
+                return Err(Error::parameter("validation fraction", validation.fraction, "must be between 0 and 1"));
+            }
+            if validation.patience == 0 {
+                return Err(Error::parameter("validation patience", 0, "must be at least 1"));
+            }
+        }
+        Ok(())
+    }
+
+    fn training(&self, curve: &[Round]) -> Training {
+        Training {
+            method: self.method.clone(),
+            learner: self.learner_name.clone(),
+            coder: self.coder_name.clone(),
+            seed: self.seed,
+            curve: curve.to_vec(),
+        }
+    }
+}
+
+/// β from α, Eq. (10): β_l = α_l Π_{t>l} (1 − α_t). They sum to one if α_1 = 1.
+pub fn weights_of_rounds(alphas: &[f64]) -> Vec<f64> {
+    let mut beta: Vec<f64> = Vec::with_capacity(alphas.len());
+    let mut kept = 1.0;
+    for alpha in alphas.iter().rev() {
+        beta.push(alpha * kept);
+        kept *= 1.0 - alpha;
+    }
+    beta.reverse();
+    beta
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_of_rounds_are_the_products_of_equation_10() {
+        let beta = weights_of_rounds(&[1.0, 0.5, -0.25]);
+        assert_eq!(beta, [0.625, 0.625, -0.25]);
+        assert!(weights_of_rounds(&[]).is_empty());
+    }
+}

@@ -1,0 +1,81 @@
+//! Narrow strips of samples: what a thread copies, degrades and codes at a time.
+//!
+//! A coder called on a strip runs on the thread that works on the strip, so there is one level of parallelism, and of
+//! the whole data nothing but a strip per thread is ever copied.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::degradation::Degradation;
+use crate::error::{Error, Result, expect_size};
+use crate::matrix::{Matrix, MatrixView, first_not_finite};
+use crate::scalar::Scalar;
+
+/// Samples in a strip: a multiple of every coder's own block, few enough to occupy all threads with a small batch.
+pub(super) const STRIP: usize = 384;
+
+/// The samples of a range, copied; refuses NaN and infinities.
+pub(super) fn strip<T: Scalar>(samples: MatrixView<'_, T>, range: Range<usize>) -> Result<Matrix<T>> {
+    let mut strip = Matrix::zeros(samples.rows(), range.len());
+    for (slot, sample) in range.enumerate() {
+        samples.copy_column(sample, strip.column_mut(slot));
+        if let Some(row) = first_not_finite(strip.column(slot)) {
+            return Err(Error::NotFinite { what: "samples", row, column: sample });
+        }
+    }
+    Ok(strip)
+}
+
+/// ΦX, column by column.
+pub(super) fn degrade<T: Scalar>(phi: &dyn Degradation<T>, matrix: MatrixView<'_, T>) -> Result<Matrix<T>> {
+    expect_size("degradation: number of features (that of what it degrades)", matrix.rows(), phi.n_features())?;
+    let mut column = vec![T::ZERO; matrix.rows()];
+    let mut degraded = Matrix::zeros(phi.n_measurements(), matrix.columns());
+    for c in 0..matrix.columns() {
+        matrix.copy_column(c, &mut column);
+        phi.apply(&column, degraded.column_mut(c));
+    }
+    Ok(degraded)
+}
+
+/// One mass for each sample: the given ones, checked, or all 1.
+pub(super) fn checked_masses(masses: Option<&[f64]>, n_samples: usize) -> Result<Vec<f64>> {
+    let Some(masses) = masses else { return Ok(vec![1.0; n_samples]) };
+    expect_size("masses: number of samples", n_samples, masses.len())?;
+    if let Some(bad) = masses.iter().find(|mass| !(**mass >= 0.0 && mass.is_finite())) {
+        return Err(Error::parameter("masses", bad, "every mass must be finite and not negative"));
+    }
+    let total: f64 = masses.iter().sum();
+    if !(total > 0.0 && total.is_finite()) {
+        return Err(Error::parameter("masses: sum", total, "must be positive and finite"));
+    }
+    Ok(masses.to_vec())
+}
+
+/// A matrix in pieces of one strip each, for threads to write to: each piece has its own lock, and one strip one thread.
+pub(super) fn pieces<T: Scalar>(matrix: &mut Matrix<T>) -> Vec<Mutex<&mut [T]>> {
+    let size = (STRIP * matrix.rows()).max(1);
+    matrix.as_mut_slice().chunks_mut(size).map(Mutex::new).collect()
+}
+
+/// The piece of the strip that starts with this sample.
+pub(super) fn piece<'a, 'b, T>(pieces: &'a [Mutex<&'b mut [T]>], start: usize) -> MutexGuard<'a, &'b mut [T]> {
+    pieces[start / STRIP].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Σ term(a_i, b_i), summed side by side so that additions do not wait for each other.
+pub(super) fn sum_of<T: Scalar>(a: &[T], b: &[T], term: impl Fn(f64, f64) -> f64) -> f64 {
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += term(a.to_f64(), b.to_f64());
+        }
+    }
+    sums.iter().sum()
+}
+
+/// ‖a − b‖².
+pub(super) fn distance<T: Scalar>(a: &[T], b: &[T]) -> f64 {
+    sum_of(a, b, |a, b| (a - b) * (a - b))
+}

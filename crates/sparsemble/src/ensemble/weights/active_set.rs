@@ -1,0 +1,275 @@
+//! The smallest affine combination of residuals: min γᵀHγ with Σγ = 1, and γ_l ≥ 0 where asked.
+//!
+//! Without signs the minimum is a small least-squares problem ([`Problem::affine_minimum`]). With signs an active-set
+//! method walks from one such minimum to the next, starting at the best member: the one whose residual is most
+//! opposed to that of the combination enters; the weights move towards the minimum on the new set; a weight that would
+//! become negative stops the move and its member leaves. A step that does not lower the energy is undone and its member
+//! refused until something else has helped, so no set occurs twice and rounding cannot make it go round in circles.
+
+use super::WeightConstraint;
+
+/// A member nearer than this to the span of the others, by energy, counts as dependent and gets no weight: what it
+/// could add would need weights of 10⁵ and more.
+const DEPENDENT: f64 = 1e-10;
+
+/// A member enters only if the condition of optimality is missed by more than this, as a fraction.
+const SLACK: f64 = 1e-13;
+
+/// γ, member 0 first.
+pub(super) struct Solution {
+    pub(super) gamma: Vec<f64>,
+    /// γᵀHγ.
+    pub(super) energy: f64,
+    /// See [`Certificate::optimality`](super::Certificate::optimality).
+    pub(super) optimality: f64,
+}
+
+/// Finds the best weights; `gram` is H, with member 0 first.
+pub(super) fn solve(gram: &[f64], constraint: WeightConstraint) -> Solution {
+    let scale = gram.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    // A scale of zero means that nothing is left to do; H then stays zero.
+    let gram: Vec<f64> = gram.iter().map(|h| if scale > 0.0 { h / scale } else { 0.0 }).collect();
+    let point = minimum(&gram, constraint);
+    let optimality = Problem::new(&gram, constraint).violation(&point.gamma);
+    Solution { gamma: point.gamma, energy: point.energy * scale, optimality }
+}
+
+/// The minimum, sought from those under stricter constraints: the order of the cases holds whatever rounding does.
+fn minimum(gram: &[f64], constraint: WeightConstraint) -> Point {
+    let problem = Problem::new(gram, constraint);
+    let start = match constraint {
+        WeightConstraint::Simplex => problem.best_member_alone(),
+        WeightConstraint::Affine | WeightConstraint::NonNegative => minimum(gram, WeightConstraint::Simplex),
+        WeightConstraint::Unconstrained => {
+            let cases = [WeightConstraint::Affine, WeightConstraint::NonNegative].map(|case| minimum(gram, case));
+            let [affine, nonnegative] = cases;
+            if affine.energy <= nonnegative.energy { affine } else { nonnegative }
+        }
+    };
+    let mut set = ActiveSet { problem, point: start };
+    if constraint.is_nonnegative() {
+        set.improve();
+    } else {
+        set.try_free(set.problem.allowed().collect());
+    }
+    set.point
+}
+
+/// γᵀHγ.
+pub(super) fn energy(gram: &[f64], gamma: &[f64]) -> f64 {
+    gamma.iter().zip(slopes(gram, gamma)).map(|(weight, slope)| weight * slope).sum()
+}
+
+/// Hγ: the product of each residual with that of the combination.
+fn slopes(gram: &[f64], gamma: &[f64]) -> Vec<f64> {
+    gram.chunks_exact(gamma.len()).map(|row| row.iter().zip(gamma).map(|(h, weight)| h * weight).sum()).collect()
+}
+
+/// H, and what may be used of it.
+struct Problem<'a> {
+    gram: &'a [f64],
+    size: usize,
+    constraint: WeightConstraint,
+}
+
+/// Weights, the members that are free to move, and the energy γᵀHγ.
+struct Point {
+    gamma: Vec<f64>,
+    free: Vec<usize>,
+    energy: f64,
+}
+
+impl<'a> Problem<'a> {
+    fn new(gram: &'a [f64], constraint: WeightConstraint) -> Self {
+        Self { gram, size: gram.len().isqrt(), constraint }
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.gram[i * self.size + j]
+    }
+
+    /// Member 0 first, if it may be used.
+    fn allowed(&self) -> std::ops::Range<usize> {
+        usize::from(!self.constraint.sum_is_free())..self.size
+    }
+
+    fn must_be_nonnegative(&self, member: usize) -> bool {
+        member > 0 && self.constraint.is_nonnegative()
+    }
+
+    /// The true member of least residual, with all the weight.
+    fn best_member_alone(&self) -> Point {
+        let best = (1..self.size).min_by(|&i, &j| self.at(i, i).total_cmp(&self.at(j, j))).unwrap_or(1);
+        let mut gamma = vec![0.0; self.size];
+        gamma[best] = 1.0;
+        Point { gamma, free: vec![best], energy: self.at(best, best) }
+    }
+
+    /// The γ of least energy with Σγ = 1 that uses only `members`; those that depend on others get zero.
+    ///
+    /// With the best of them as anchor k, r = r_k + Σ γ_i (r_i − r_k), a least-squares problem without constraint. Its Gram
+    /// matrix, scaled to a unit diagonal, is factored by Cholesky with pivots, which stops at dependent columns.
+    fn affine_minimum(&self, members: &[usize]) -> Vec<f64> {
+        let mut gamma = vec![0.0; self.size];
+        let Some(&anchor) = members.iter().min_by(|&&i, &&j| self.at(i, i).total_cmp(&self.at(j, j))) else {
+            return gamma;
+        };
+        let energy = self.at(anchor, anchor);
+        let difference = |i: usize, j: usize| self.at(i, j) - self.at(i, anchor) - self.at(anchor, j) + energy;
+        let apart = |&i: &usize| i != anchor && difference(i, i) > DEPENDENT * (self.at(i, i) + energy);
+        let others: Vec<usize> = members.iter().copied().filter(apart).collect();
+        let lengths: Vec<f64> = others.iter().map(|&i| difference(i, i).sqrt()).collect();
+        let entry = |a: usize, b: usize| difference(others[a], others[b]) / (lengths[a] * lengths[b]);
+        let right = |a: usize| (energy - self.at(others[a], anchor)) / lengths[a];
+        for (a, weight) in least_squares(others.len(), entry, right) {
+            gamma[others[a]] = weight / lengths[a];
+        }
+        gamma[anchor] = 1.0 - gamma.iter().sum::<f64>();
+        gamma
+    }
+
+    /// By how much the conditions of optimality are missed, as a fraction.
+    fn violation(&self, gamma: &[f64]) -> f64 {
+        let miss = |member: usize, miss: f64| {
+            let may_only_enter = self.must_be_nonnegative(member) && gamma[member] <= 0.0;
+            if may_only_enter { miss } else { miss.abs() }
+        };
+        self.misses(gamma).map(|(i, value)| miss(i, value)).fold(0.0, f64::max)
+    }
+
+    /// (rᵀr − r_iᵀr) / (‖r_i‖ · largest norm) for every member that may be used: positive if more of it would help.
+    fn misses(&self, gamma: &[f64]) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let slopes = slopes(self.gram, gamma);
+        let energy: f64 = gamma.iter().zip(&slopes).map(|(weight, slope)| weight * slope).sum();
+        let largest = self.allowed().map(|i| self.at(i, i)).fold(0.0, f64::max).sqrt();
+        self.allowed().map(move |i| {
+            let scale = self.at(i, i).sqrt() * largest;
+            (i, if scale > 0.0 { (energy - slopes[i]) / scale } else { 0.0 })
+        })
+    }
+}
+
+/// The walk from one minimum to the next.
+struct ActiveSet<'a> {
+    problem: Problem<'a>,
+    point: Point,
+}
+
+impl ActiveSet<'_> {
+    /// Lets members enter, the most promising first, until none would help.
+    fn improve(&mut self) {
+        if self.problem.constraint.sum_is_free() {
+            self.point.free.push(0); // it may have any sign, so it is always free
+        }
+        self.try_free(self.point.free.clone());
+        let mut refused = vec![false; self.problem.size];
+        // Usually each member enters once; the bound is never met but rules out an endless loop.
+        for _ in 0..20 + 10 * self.problem.size {
+            let misses = self.problem.misses(&self.point.gamma);
+            let outside = misses.filter(|(i, miss)| *miss > SLACK && !refused[*i] && !self.point.free.contains(i));
+            let Some((entering, _)) = outside.max_by(|a, b| a.1.total_cmp(&b.1)) else { break };
+            let mut free = self.point.free.clone();
+            free.push(entering);
+            if self.try_free(free) {
+                refused.fill(false);
+            } else {
+                refused[entering] = true;
+            }
+        }
+    }
+
+    /// Moves to the minimum with these members free if that lowers the energy; `false`, and no change, if not.
+    fn try_free(&mut self, mut free: Vec<usize>) -> bool {
+        let mut gamma = self.point.gamma.clone();
+        loop {
+            let target = self.problem.affine_minimum(&free);
+            let blocked = |i: &usize| self.problem.must_be_nonnegative(*i) && target[*i] <= 0.0;
+            let steps = free.iter().filter(|i| blocked(i)).map(|&i| (i, ratio(gamma[i], target[i])));
+            let Some((first, step)) = steps.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+                gamma = target;
+                break;
+            };
+            gamma.iter_mut().zip(&target).for_each(|(weight, goal)| *weight += step * (goal - *weight));
+            gamma[first] = 0.0;
+            free.retain(|&i| i != first); // one fewer each time, so the loop ends
+        }
+        let energy = energy(self.problem.gram, &gamma);
+        let helps = energy < self.point.energy;
+        if helps {
+            self.point = Point { gamma, free, energy };
+        }
+        helps
+    }
+}
+
+/// How far a weight can go towards a target that is not positive before it is zero.
+fn ratio(weight: f64, target: f64) -> f64 {
+    if weight > 0.0 { weight / (weight - target) } else { 0.0 }
+}
+
+/// The minimum of ½yᵀSy − yᵀb for a positive semidefinite S of unit diagonal: the entries of y for the pivots that were
+/// used, the others being zero.
+fn least_squares(size: usize, s: impl Fn(usize, usize) -> f64, b: impl Fn(usize) -> f64) -> Vec<(usize, f64)> {
+    let mut left: Vec<f64> = vec![1.0; size]; // what of each column is not yet explained
+    let mut pivots: Vec<usize> = Vec::new();
+    let mut factor: Vec<Vec<f64>> = Vec::new(); // factor[p][a]: row p of the factor for column a
+    let mut forward: Vec<f64> = Vec::new();
+    while pivots.len() < size {
+        let open = (0..size).filter(|a| !pivots.contains(a));
+        let Some(pivot) = open.max_by(|&a, &b| left[a].total_cmp(&left[b])) else { break };
+        if left[pivot] <= DEPENDENT {
+            break;
+        }
+        let root = left[pivot].sqrt();
+        let explained = |a: usize| factor.iter().map(|row: &Vec<f64>| row[a] * row[pivot]).sum::<f64>();
+        let row: Vec<f64> = (0..size).map(|a| (s(a, pivot) - explained(a)) / root).collect();
+        left.iter_mut().zip(&row).for_each(|(left, value)| *left -= value * value);
+        let known: f64 = factor.iter().zip(&forward).map(|(row, value)| row[pivot] * value).sum();
+        forward.push((b(pivot) - known) / root);
+        factor.push(row);
+        pivots.push(pivot);
+    }
+    let mut y = vec![0.0; pivots.len()];
+    for p in (0..pivots.len()).rev() {
+        let known: f64 = (p + 1..pivots.len()).map(|q| factor[p][pivots[q]] * y[q]).sum();
+        y[p] = (forward[p] - known) / factor[p][pivots[p]];
+    }
+    pivots.into_iter().zip(y).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// H of these residuals, member 0 first.
+    fn gram(residuals: &[[f64; 2]]) -> Vec<f64> {
+        residuals.iter().flat_map(|a| residuals.iter().map(|b| a[0] * b[0] + a[1] * b[1])).collect()
+    }
+
+    #[test]
+    fn the_nearest_point_of_a_segment_is_found() {
+        // From (−1, 1) to (3, 1): the nearest point to the origin is (0, 1), a quarter of the way.
+        let solution = solve(&gram(&[[5.0, 5.0], [-1.0, 1.0], [3.0, 1.0]]), WeightConstraint::Simplex);
+        assert!((solution.gamma[1] - 0.75).abs() < 1e-14 && (solution.gamma[2] - 0.25).abs() < 1e-14);
+        assert!((solution.energy - 1.0).abs() < 1e-14 && solution.optimality < 1e-14);
+    }
+
+    #[test]
+    fn copies_and_zeros_are_no_trouble() {
+        for residuals in [[[1.0, 2.0]; 4], [[0.0, 0.0]; 4], [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [2.0, 0.0]]] {
+            for constraint in WeightConstraint::ALL {
+                let solution = solve(&gram(&residuals), constraint);
+                let best = residuals[1..].iter().map(|r| r[0] * r[0] + r[1] * r[1]).fold(f64::INFINITY, f64::min);
+                assert!(solution.energy <= best, "{constraint:?}: {} > {best}", solution.energy);
+                assert!((solution.gamma.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+            }
+        }
+    }
+
+    #[test]
+    fn weights_that_would_be_huge_are_not_tried() {
+        // The two members differ by 10⁻⁷ in the direction of the residual: a perfect fit would take weights of 10⁷.
+        let solution = solve(&gram(&[[9.0, 0.0], [1.0, 0.0], [1.0 + 1e-7, 0.0]]), WeightConstraint::Affine);
+        assert!(solution.gamma.iter().all(|weight| weight.abs() <= 1.0), "{:?}", solution.gamma);
+    }
+}

@@ -1,0 +1,144 @@
+//! The weights of an ensemble for samples: a set for each ("oracle"), or one shared by all (§II-A, §II-B).
+
+use crate::blocks::Run;
+use crate::coding::SparseCoder;
+use crate::ensemble::Ensemble;
+use crate::ensemble::strips::checked_masses;
+use crate::error::{Result, expect_size};
+use crate::matrix::{Matrix, MatrixView};
+use crate::scalar::Scalar;
+
+use super::{Certificate, MemberGram, WeightConstraint, Weights};
+
+/// The best weights of every single sample: they know the sample, hence the name.
+///
+/// Paper: §II-B.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OracleWeights {
+    /// The constraint they obey.
+    pub constraint: WeightConstraint,
+    /// β of each sample in a column, L × T.
+    pub beta: Matrix<f64>,
+    /// What they achieve, for each sample.
+    pub certificates: Vec<Certificate>,
+}
+
+impl OracleWeights {
+    /// The mean of ‖r‖² over the samples: what Fig. 1 of the paper shows.
+    pub fn mean_squared_residual(&self) -> f64 {
+        let squares: f64 = self.certificates.iter().map(|certificate| certificate.residual.powi(2)).sum();
+        squares / (self.certificates.len().max(1) as f64)
+    }
+}
+
+impl<T: Scalar> Ensemble<T> {
+    /// The products of the members' residuals over samples, each counting its mass (all alike if none are given).
+    ///
+    /// From them come shared weights ([`MemberGram::weights`]) and the error of any weights, those of every
+    /// [`truncated`](Ensemble::truncated) ensemble among them, without coding again.
+    ///
+    /// # Shapes
+    /// `samples` N × T is coded; `targets` M × T is what the approximations should be: the same matrix, unless the samples
+    /// are degraded.
+    ///
+    /// # Cost
+    /// L calls of the coder, and (L + 1)²M/2 multiply-adds for each sample. Memory is (L + 1)² for each 384 samples.
+    ///
+    /// # Errors
+    /// Those of [`SparseCoder::encode`], if sizes disagree, or if a mass is negative or all are zero.
+    pub fn member_gram(
+        &self,
+        samples: MatrixView<'_, T>,
+        targets: MatrixView<'_, T>,
+        masses: Option<&[f64]>,
+        coder: &(dyn SparseCoder<T> + Sync),
+        run: Run<'_>,
+    ) -> Result<MemberGram> {
+        let masses = checked_masses(masses, samples.columns())?;
+        let strips = self.map_members(samples, targets, coder, run, |strip| {
+            let mut gram = MemberGram::new(self.n_models())?;
+            strip(&mut |i, target, members| gram.add(masses[i], target, members))?;
+            Ok(gram)
+        })?;
+        let mut whole = MemberGram::new(self.n_models())?;
+        strips.iter().try_for_each(|strip| whole.merge(strip))?;
+        Ok(whole)
+    }
+
+    /// The best weights of every single sample, for each of the constraints, from one coding.
+    ///
+    /// # Shapes
+    /// As for [`member_gram`](Self::member_gram); the weights are L × T for each constraint.
+    ///
+    /// # Cost
+    /// As for [`member_gram`](Self::member_gram), plus [`MemberGram::weights`] for each sample and constraint.
+    ///
+    /// # Errors
+    /// Those of [`SparseCoder::encode`], or if sizes disagree.
+    ///
+    /// # Example
+    /// See `examples/oracle_weights.rs`.
+    ///
+    /// Paper: §II-A, §II-B; Fig. 1.
+    pub fn oracle_weights(
+        &self,
+        samples: MatrixView<'_, T>,
+        targets: MatrixView<'_, T>,
+        constraints: &[WeightConstraint],
+        coder: &(dyn SparseCoder<T> + Sync),
+        run: Run<'_>,
+    ) -> Result<Vec<OracleWeights>> {
+        let strips = self.map_members(samples, targets, coder, run, |strip| {
+            let mut weights: Vec<Vec<Weights>> = vec![Vec::new(); constraints.len()];
+            strip(&mut |_, target, members| {
+                let mut gram = MemberGram::new(self.n_models())?;
+                gram.add(1.0, target, members)?;
+                let solved = constraints.iter().map(|&constraint| gram.weights(constraint));
+                weights.iter_mut().zip(solved).for_each(|(all, one)| all.push(one));
+                Ok(())
+            })?;
+            Ok(weights)
+        })?;
+        let of_constraint = |number: usize| strips.iter().flat_map(move |strip| &strip[number]);
+        let gather = |(number, &constraint): (usize, &WeightConstraint)| {
+            let beta = of_constraint(number).flat_map(|weights| weights.beta.iter().copied()).collect();
+            let certificates = of_constraint(number).map(|weights| weights.certificate).collect();
+            let beta = Matrix::from_columns(beta, self.n_models(), samples.columns())?;
+            Ok(OracleWeights { constraint, beta, certificates })
+        };
+        constraints.iter().enumerate().map(gather).collect()
+    }
+
+    /// Codes each strip and gives `work` a function that walks through its samples: number, target, and the members'
+    /// approximations in columns.
+    fn map_members<R: Send>(
+        &self,
+        samples: MatrixView<'_, T>,
+        targets: MatrixView<'_, T>,
+        coder: &(dyn SparseCoder<T> + Sync),
+        run: Run<'_>,
+        work: impl Fn(&Walk<'_, T>) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        expect_size("targets: number of features (that of the approximations)", self.n_features(), targets.rows())?;
+        expect_size("targets: number of samples", samples.columns(), targets.columns())?;
+        let offsets = self.offsets();
+        let strips = self.map_strips(samples, coder, run, |coding, range| {
+            work(&|visit| {
+                let mut members = self.room(self.n_models());
+                let mut target = vec![T::ZERO; self.n_features()];
+                for (slot, sample) in range.clone().enumerate() {
+                    targets.copy_column(sample, &mut target);
+                    self.members_of(&coding.codes, slot, &offsets, &mut members);
+                    visit(sample, &target, &members)?;
+                }
+                Ok(())
+            })
+        })?;
+        strips.into_iter().collect()
+    }
+}
+
+/// What is done with one sample: its number, its target and the members' approximations.
+type Visit<'a, T> = dyn FnMut(usize, &[T], &Matrix<T>) -> Result<()> + 'a;
+/// A walk through the samples of a strip.
+type Walk<'a, T> = dyn Fn(&mut Visit<'_, T>) -> Result<()> + 'a;
