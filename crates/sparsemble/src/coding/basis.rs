@@ -1,7 +1,9 @@
 //! The matrix samples are coded against, prepared once and used by every coder.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
+use super::gram::Gram;
 use crate::error::{Error, Result};
 use crate::kernels::{Columns, Panels, Store, Tiles, best_level, correlate};
 use crate::matrix::MatrixView;
@@ -21,11 +23,12 @@ pub struct CodingBasis<T> {
     scales: Vec<f64>,
     /// The norms of the atoms as they are kept.
     norms: Vec<f64>,
+    largest_norm: f64,
     raw: OnceLock<Panels<T>>,
     unit: OnceLock<Panels<T>>,
     squares: OnceLock<Panels<T>>,
-    /// Rows of the Gram matrix of the unit atoms, each made when it is first wanted; empty if they would be too many.
-    gram: Vec<OnceLock<Box<[T]>>>,
+    gram: Gram<T>,
+    unit_gram: Gram<T>,
 }
 
 impl<T: Scalar> CodingBasis<T> {
@@ -43,17 +46,17 @@ impl<T: Scalar> CodingBasis<T> {
         atoms.expect_finite("dictionary")?;
         let mut atoms = Columns::copy_of(atoms);
         let scales = (0..atoms.count()).map(|j| tame(atoms.padded_mut(j))).collect();
-        let norms = (0..atoms.count()).map(|j| norm(atoms.column(j))).collect();
-        let gram_size = atoms.count().saturating_mul(atoms.count()).saturating_mul(size_of::<T>());
-        let gram_rows = if gram_size <= LARGEST_GRAM { atoms.count() } else { 0 };
+        let norms: Vec<f64> = (0..atoms.count()).map(|j| norm(atoms.column(j))).collect();
         Ok(Self {
+            gram: Gram::new(atoms.count()),
+            unit_gram: Gram::new(atoms.count()),
             atoms,
             scales,
+            largest_norm: norms.iter().copied().fold(0.0, f64::max),
             norms,
             raw: OnceLock::new(),
             unit: OnceLock::new(),
             squares: OnceLock::new(),
-            gram: std::iter::repeat_with(OnceLock::new).take(gram_rows).collect(),
         })
     }
 
@@ -75,6 +78,11 @@ impl<T: Scalar> CodingBasis<T> {
     /// The norm of an atom of [`Self::columns`].
     pub(crate) fn norm(&self, atom: usize) -> f64 {
         self.norms[atom]
+    }
+
+    /// The largest of the norms.
+    pub(crate) fn largest_norm(&self) -> f64 {
+        self.largest_norm
     }
 
     /// What an atom of [`Self::columns`] must be multiplied by to be the given one: one, or a power of two.
@@ -120,30 +128,34 @@ impl<T: Scalar> CodingBasis<T> {
 
     /// Whether the Gram matrix is small enough to be kept.
     pub(crate) fn has_gram(&self) -> bool {
-        !self.gram.is_empty()
+        self.gram.fits()
     }
 
-    /// The products of one unit atom with all of them, as long as the correlations of [`Store`]; only if
-    /// [`Self::has_gram`].
-    ///
-    /// Rows are made one by one so that a small batch does not pay for atoms it never uses, and all alike so that the
-    /// values do not depend on who asked first.
+    /// The products of one atom of [`Self::columns`] with all of them; only if [`Self::has_gram`].
+    #[inline(always)]
     pub(crate) fn gram_row(&self, atom: usize) -> &[T] {
-        self.gram[atom].get_or_init(|| {
-            let panels = self.unit();
-            let factor = T::from_f64(inverse(self.norms[atom]));
-            let unit_atom: Vec<T> = self.atoms.column(atom).iter().map(|&value| value * factor).collect();
-            let mut tiles = Tiles::new(self.n_features(), 1);
-            tiles.push(&unit_atom);
-            let mut store = Store::new(panels, 1);
-            correlate(panels, &tiles, &mut store);
-            store.of(0).into()
-        })
+        self.gram.row(atom, |rows| self.products(self.raw(), rows, |_| T::ONE))
+    }
+
+    /// The same for the atoms with unit norm.
+    #[inline(always)]
+    pub(crate) fn unit_gram_row(&self, atom: usize) -> &[T] {
+        self.unit_gram.row(atom, |rows| self.products(self.unit(), rows, |j| T::from_f64(inverse(self.norms[j]))))
+    }
+
+    /// The correlations of some atoms, with a factor each, with all those packed.
+    #[inline(never)]
+    fn products(&self, panels: &Panels<T>, atoms: Range<usize>, scale: impl Fn(usize) -> T) -> Store<T> {
+        let mut tiles = Tiles::new(self.n_features(), atoms.len());
+        let mut store = Store::new(panels, atoms.len());
+        for j in atoms {
+            let factor = scale(j);
+            tiles.push(&self.atoms.column(j).iter().map(|&value| value * factor).collect::<Vec<T>>());
+        }
+        correlate(panels, &tiles, &mut store);
+        store
     }
 }
-
-/// The most memory a Gram matrix may take.
-const LARGEST_GRAM: usize = 64 << 20;
 
 /// Divides a column by a power of two if its norm is extreme, and returns that power (one for most).
 ///

@@ -15,6 +15,7 @@
 mod basis;
 mod codes;
 mod fista;
+mod gram;
 mod lasso;
 mod one_sparse;
 mod pursuit;

@@ -10,21 +10,26 @@ pub(crate) struct Best<S: Simd, T: Scalar> {
     scores: T::Native<S>,
     /// Floats, so that they live in the same registers (exact below 2²⁴ vectors).
     vectors: T::Native<S>,
+    /// The number of the next vector.
+    next: T::Native<S>,
+    one: T::Native<S>,
 }
 
 impl<S: Simd, T: Scalar> Best<S, T> {
     /// Nothing seen yet; only scores above `floor` will count.
     #[inline(always)]
     pub(crate) fn above(simd: S, floor: T) -> Self {
-        Self { scores: T::Native::<S>::splat(simd, floor), vectors: T::Native::<S>::splat(simd, T::ZERO) }
+        let zero = T::Native::<S>::splat(simd, T::ZERO);
+        let one = T::Native::<S>::splat(simd, T::ONE);
+        Self { scores: T::Native::<S>::splat(simd, floor), vectors: zero, next: zero, one }
     }
 
-    /// Compares the scores of vector number `number`.
+    /// Compares the scores of the next vector.
     #[inline(always)]
-    pub(crate) fn offer(&mut self, simd: S, scores: T::Native<S>, number: usize) {
-        let here = T::Native::<S>::splat(simd, T::from_f64(f64::from(number as u32)));
-        self.vectors = scores.simd_gt(self.scores).select(here, self.vectors);
+    pub(crate) fn offer(&mut self, scores: T::Native<S>) {
+        self.vectors = scores.simd_gt(self.scores).select(self.next, self.vectors);
         self.scores = scores.max(self.scores);
+        self.next += self.one;
     }
 
     /// The place and the score of the largest; the first place among equals.

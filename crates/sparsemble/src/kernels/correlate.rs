@@ -6,6 +6,7 @@
 use fearless_simd::{dispatch, prelude::*};
 
 use super::aligned::Aligned;
+use super::columns::PADDING;
 use super::panels::{Panels, TILE, Tiles, VECTORS};
 use crate::scalar::Scalar;
 
@@ -256,6 +257,8 @@ fn without_lane<S: Simd, T: Scalar>(
 /// Stores the product: for each slot the correlations with all atoms, one after the other.
 #[derive(Debug)]
 pub(crate) struct Store<T> {
+    length: usize,
+    /// Longer than what is stored: samples whose distance is a power of two would fight for the same lines of the cache.
     stride: usize,
     data: Aligned<T>,
 }
@@ -263,18 +266,21 @@ pub(crate) struct Store<T> {
 impl<T: Scalar> Store<T> {
     /// For up to `capacity` samples.
     pub(crate) fn new(panels: &Panels<T>, capacity: usize) -> Self {
-        let stride = panels.count() * panels.width;
-        Self { stride, data: Aligned::zeros(stride * capacity.next_multiple_of(TILE)) }
+        let length = (panels.count() * panels.width).next_multiple_of(PADDING);
+        let stride = length + PADDING;
+        Self { length, stride, data: Aligned::zeros(stride * capacity.next_multiple_of(TILE)) }
     }
 
-    /// The correlations of all atoms with the sample in `slot`; zeros beyond the last atom, up to a whole panel.
+    /// The correlations of all atoms with the sample in `slot`; zeros beyond the last atom, up to a multiple of
+    /// `PADDING`.
+    #[inline(always)]
     pub(crate) fn of(&self, slot: usize) -> &[T] {
-        &self.data[slot * self.stride..][..self.stride]
+        &self.data[slot * self.stride..][..self.length]
     }
 
     /// The same, to be updated in place.
     pub(crate) fn of_mut(&mut self, slot: usize) -> &mut [T] {
-        &mut self.data[slot * self.stride..][..self.stride]
+        &mut self.data[slot * self.stride..][..self.length]
     }
 }
 

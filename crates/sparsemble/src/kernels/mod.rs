@@ -15,6 +15,7 @@ mod best;
 mod columns;
 mod correlate;
 mod panels;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod vectors;
@@ -23,6 +24,7 @@ pub(crate) use best::Best;
 pub(crate) use columns::Columns;
 pub(crate) use correlate::{Largest, Maxima, Store, correlate};
 pub(crate) use panels::{Panels, Tiles};
+pub(crate) use sweep::{largest_left, subtract_rows};
 pub(crate) use vectors::{axpy, dot, dots, subtract_combination};
 
 /// The best instruction set of this machine.

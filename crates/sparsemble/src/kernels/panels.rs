@@ -50,11 +50,6 @@ impl<T: Scalar> Panels<T> {
         self.level
     }
 
-    /// Atoms in a panel.
-    pub(crate) fn width(&self) -> usize {
-        self.width
-    }
-
     /// The number of panels.
     pub(crate) fn count(&self) -> usize {
         self.data.len() / (self.rows * self.width)

@@ -156,8 +156,8 @@ fn best_is_the_first_of_the_largest<S: Simd, T: Scalar>(simd: S) {
             scores[i] = T::from_f64(7.0);
         }
         let mut best = Best::<S, T>::above(simd, T::ZERO);
-        for (number, part) in scores.chunks_exact(lanes).enumerate() {
-            best.offer(simd, T::Native::<S>::from_slice(simd, part), number);
+        for part in scores.chunks_exact(lanes) {
+            best.offer(T::Native::<S>::from_slice(simd, part));
         }
         let (place, score) = best.reduce();
         assert_eq!((Some(&place), score.to_f64().to_bits()), (at.iter().min(), 7.0_f64.to_bits()));
@@ -169,5 +169,38 @@ fn the_best_is_the_first_of_the_largest() {
     for level in all_levels() {
         dispatch!(level, simd => best_is_the_first_of_the_largest::<_, f32>(simd));
         dispatch!(level, simd => best_is_the_first_of_the_largest::<_, f64>(simd));
+    }
+}
+
+fn sweeps_are_the_plain_ones<T: Scalar>(level: Level) {
+    for length in [16, 48, 272] {
+        let start = noise::<T>(length, 1, 4);
+        let all_rows = noise::<T>(length, 20, 5);
+        for count in 0..20 {
+            let rows: Vec<&[T]> = (0..count).map(|i| all_rows.column(i)).collect();
+            let factors: Vec<T> = (0..count).map(|i| T::from_f64(0.3 - 0.07 * i as f64)).collect();
+            let plain = |r: usize| {
+                let taken: f64 = rows.iter().zip(&factors).map(|(row, f)| f.to_f64() * row[r].to_f64()).sum();
+                start.column(0)[r].to_f64() - taken
+            };
+            let mut out = vec![T::ONE; length];
+            subtract_rows(level, start.column(0), (&factors, &rows), &mut out);
+            let off = (0..length).map(|r| (out[r].to_f64() - plain(r)).abs()).fold(0.0, f64::max);
+            assert!(off <= tolerance::<T>(count), "{level:?}, {count} rows of {length}: off by {off}");
+            for (largest, size) in [(Largest::Magnitude, f64::abs as fn(f64) -> f64), (Largest::Value, |v| v)] {
+                let (place, found) = largest_left(level, start.column(0), (&factors, &rows), largest, &mut out);
+                let most = (0..length).map(|r| size(plain(r))).fold(0.0, f64::max);
+                assert!((found.to_f64() - most).abs() <= tolerance::<T>(count), "{level:?}, {count} rows of {length}");
+                assert!((size(plain(place)) - most).abs() <= tolerance::<T>(count), "place {place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_sweeps_are_the_plain_ones() {
+    for level in all_levels() {
+        sweeps_are_the_plain_ones::<f32>(level);
+        sweeps_are_the_plain_ones::<f64>(level);
     }
 }

@@ -8,15 +8,16 @@
 //! Every step starts from a fresh residual of the coefficients *as they will be returned*, so the inverse below only has
 //! to be good enough to point the way and rounding errors do not add up.
 
-use fearless_simd::prelude::*;
+use fearless_simd::{Level, dispatch, prelude::*};
 
 use super::inverse::Inverse;
+use super::overview::{self, Overview};
 use crate::kernels::{Best, Columns, axpy, dot, dots, subtract_combination};
 use crate::scalar::Scalar;
 
 /// What is to be approximated by what.
-pub(super) struct Problem<'a, T> {
-    pub(super) columns: &'a Columns<T>,
+pub(super) struct Problem<'a, 'b, T> {
+    pub(super) columns: &'b Columns<T>,
     /// The sample, padded, zero where it was not observed.
     pub(super) x: &'a [T],
     /// Ones where it was observed, padded; `None` if everywhere.
@@ -24,11 +25,13 @@ pub(super) struct Problem<'a, T> {
     /// The factor on μ for each atom; `None` for all ones.
     pub(super) weights: Option<&'a [f64]>,
     pub(super) nonnegative: bool,
+    /// A view of all atoms at once; without it only the candidates of the working space may enter.
+    pub(super) overview: Option<Overview<'a, 'b, T>>,
     /// Correlations with the sample smaller than this are rounding errors.
     pub(super) floor: f64,
 }
 
-impl<T: Scalar> Problem<'_, T> {
+impl<T: Scalar> Problem<'_, '_, T> {
     #[inline(always)]
     pub(super) fn weight(&self, atom: u32) -> f64 {
         self.weights.map_or(1.0, |weights| weights[atom as usize])
@@ -49,7 +52,7 @@ pub(super) struct ActiveSet {
 
 /// One thread's working space for active sets.
 #[derive(Debug)]
-pub(super) struct Work<T> {
+pub(super) struct Work<'b, T> {
     /// Atoms that may enter.
     pub(super) candidates: Vec<u32>,
     /// The residual of the last solution, padded, zero where the sample was not observed.
@@ -59,9 +62,10 @@ pub(super) struct Work<T> {
     gram: Vec<f64>,
     right: Vec<f64>,
     change: Vec<f64>,
+    pub(super) overlooking: overview::Space<'b, T>,
 }
 
-impl<T: Scalar> Work<T> {
+impl<T: Scalar> Work<'_, T> {
     pub(super) fn new(stride: usize) -> Self {
         Self {
             candidates: Vec::new(),
@@ -71,6 +75,7 @@ impl<T: Scalar> Work<T> {
             gram: Vec::new(),
             right: Vec::new(),
             change: Vec::new(),
+            overlooking: overview::Space::new(),
         }
     }
 }
@@ -98,45 +103,86 @@ impl ActiveSet {
         space.iter().zip(&self.pull).map(|(a, b)| a * b).sum()
     }
 
+    /// The largest correlation of a member with the residual of `work`, in units of its weight.
+    #[inline(always)]
+    pub(super) fn largest_correlation<'b, S: Simd, T: Scalar>(
+        &self,
+        simd: S,
+        problem: &Problem<'_, 'b, T>,
+        work: &mut Work<'b, T>,
+    ) -> f64 {
+        dots(simd, problem.columns, &self.atoms, &work.residual, &mut work.products);
+        let sizes = work.products.iter().zip(&self.pull).map(|(c, pull)| (c.to_f64() / pull).abs());
+        sizes.fold(0.0, f64::max)
+    }
+
     /// Moves to the minimum over the support and the candidates of `work`; `work.residual` must be the residual before and
     /// is that of the minimum after.
     ///
     /// Stops when no correlation is off by more than `slack` times its weight, or where rounding allows no better.
+    pub(super) fn solve<'b, T: Scalar>(
+        &mut self,
+        level: Level,
+        problem: &Problem<'_, 'b, T>,
+        limits: (f64, f64),
+        work: &mut Work<'b, T>,
+    ) {
+        dispatch!(level, simd => self.walk(simd, problem, limits, work));
+    }
+
     #[inline(always)]
-    pub(super) fn solve<S: Simd, T: Scalar>(
+    fn walk<'b, S: Simd, T: Scalar>(
         &mut self,
         simd: S,
-        problem: &Problem<'_, T>,
+        problem: &Problem<'_, 'b, T>,
         (mu, slack): (f64, f64),
-        work: &mut Work<T>,
+        work: &mut Work<'b, T>,
     ) {
+        self.fetch_rows(problem, work);
         // A support found at another μ has its own minimum to go to before anything enters.
         self.settle(simd, problem, (mu, 100.0 * slack), work);
         let most_steps = 50 + 8 * (self.atoms.len() + work.candidates.len());
         let mut corrections = 0;
         for _ in 0..most_steps {
-            if let Some((place, correlation)) = most_violating(simd, problem, (mu, slack), work) {
-                self.enter(simd, problem, (mu, correlation), place, work);
-                self.advance(simd, problem, work);
-                self.update_residual(simd, problem, work);
+            let violating = match &problem.overview {
+                Some(overview) => {
+                    let support = (&self.atoms[..], &self.coefficients[..]);
+                    overview.most_violating(support, mu + slack + problem.floor, &mut work.overlooking)
+                }
+                None => most_violating(simd, problem, (mu, slack), work),
+            };
+            if let Some((atom, correlation)) = violating {
+                let entered = self.enter(simd, problem, (mu, correlation), atom, work);
+                if !entered && problem.overview.is_some() {
+                    // It would be chosen again and again; the next round sees to it.
+                    self.update_residual(simd, problem, work);
+                    return;
+                }
+                if problem.overview.is_none() {
+                    self.update_residual(simd, problem, work);
+                }
                 corrections = 0;
-            } else if self.settle(simd, problem, (mu, slack), work) || corrections == 2 {
-                return;
-            } else {
-                corrections += 1;
+                continue;
             }
+            if problem.overview.is_some() {
+                self.update_residual(simd, problem, work);
+            }
+            if self.settle(simd, problem, (mu, slack), work) || corrections == 2 {
+                return;
+            }
+            corrections += 1;
         }
     }
 
     /// Corrects the coefficients if a correlation of the support is off by more than `slack` times its weight; `true` if
     /// none was.
     #[inline(always)]
-    fn settle<S: Simd, T: Scalar>(
+    fn settle<'b, S: Simd, T: Scalar>(
         &mut self,
         simd: S,
-        problem: &Problem<'_, T>,
+        problem: &Problem<'_, 'b, T>,
         (mu, slack): (f64, f64),
-        work: &mut Work<T>,
+        work: &mut Work<'b, T>,
     ) -> bool {
         dots(simd, problem.columns, &self.atoms, &work.residual, &mut work.products);
         work.right.clear();
@@ -144,14 +190,14 @@ impl ActiveSet {
         if work.right.iter().zip(&self.pull).all(|(off, pull)| off.abs() <= slack * pull.abs() + problem.floor) {
             return true;
         }
-        self.advance(simd, problem, work);
+        self.correct(simd, problem, work);
         self.update_residual(simd, problem, work);
         false
     }
 
     /// residual = x − D_S a with the coefficients rounded as they will be returned.
     #[inline(always)]
-    fn update_residual<S: Simd, T: Scalar>(&self, simd: S, problem: &Problem<'_, T>, work: &mut Work<T>) {
+    fn update_residual<'b, S: Simd, T: Scalar>(&self, simd: S, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) {
         let terms = self.atoms.iter().zip(&self.coefficients).map(|(&atom, &a)| (atom, T::from_f64(a)));
         subtract_combination(simd, problem.columns, &terms, problem.x, &mut work.residual);
         if let Some(mask) = problem.mask {
@@ -159,41 +205,61 @@ impl ActiveSet {
         }
     }
 
-    /// Takes a candidate into the support, with coefficient zero unless it replaces another.
+    /// Takes an atom into the support, with coefficient zero unless it replaces another, and moves to the minimum; `false`
+    /// if there is no room. A view of all atoms offers no replacements: what leaves would be seen and come back.
     #[inline(always)]
-    fn enter<S: Simd, T: Scalar>(
+    fn enter<'b, S: Simd, T: Scalar>(
         &mut self,
         simd: S,
-        problem: &Problem<'_, T>,
+        problem: &Problem<'_, 'b, T>,
         (mu, correlation): (f64, f64),
-        place: usize,
-        work: &mut Work<T>,
-    ) {
-        let atom = work.candidates.swap_remove(place);
+        atom: u32,
+        work: &mut Work<'b, T>,
+    ) -> bool {
         let pull = problem.weight(atom).copysign(correlation);
         // The support is at its minimum: only the newcomer is off.
         work.right.clear();
         work.right.resize(self.atoms.len(), 0.0);
-        let entered = if self.border(simd, problem, atom, work) {
-            Some(0.0)
+        let (schur, coefficient) = if let Some(schur) = self.border(simd, problem, atom, work) {
+            (schur, 0.0)
+        } else if problem.overview.is_some() {
+            return false;
         } else {
             // Replacing another leaves the residual as it was: the newcomer takes over what the others give up.
-            let coefficient = self.exchange(simd, problem, pull.signum(), work);
-            coefficient.filter(|_| self.border(simd, problem, atom, work))
+            let Some(coefficient) = self.exchange(simd, problem, pull.signum(), work) else { return false };
+            let Some(schur) = self.border(simd, problem, atom, work) else { return false };
+            (schur, coefficient)
         };
-        if let Some(coefficient) = entered {
-            work.right.push(correlation - mu * pull);
-            self.atoms.push(atom);
-            self.coefficients.push(coefficient);
-            self.pull.push(pull);
+        // So the way to the next minimum is the last column of the inverse: the newcomer's coordinates in the support, with
+        // the opposite sign.
+        let off = correlation - mu * pull;
+        let step = off / schur;
+        work.change.truncate(self.atoms.len());
+        work.change.iter_mut().for_each(|u| *u *= -step);
+        work.change.push(step);
+        work.right.push(off);
+        self.atoms.push(atom);
+        self.coefficients.push(coefficient);
+        self.pull.push(pull);
+        work.overlooking.rows.extend(problem.overview.as_ref().map(|overview| overview.products_with(atom)));
+        if self.advance(simd, problem, work) {
+            self.correct(simd, problem, work);
         }
+        true
     }
 
-    /// Adds an atom to the inverse; `false` if it lies in the span of the support, which leaves the inverse as it was.
+    /// Adds an atom to the inverse and returns its squared distance to the span of the support; `None` if it lies in that
+    /// span, which leaves the inverse as it was.
     ///
     /// Either way `work.change` holds its coordinates in the support.
     #[inline(always)]
-    fn border<S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, T>, atom: u32, work: &mut Work<T>) -> bool {
+    fn border<'b, S: Simd, T: Scalar>(
+        &mut self,
+        simd: S,
+        problem: &Problem<'_, 'b, T>,
+        atom: u32,
+        work: &mut Work<'b, T>,
+    ) -> Option<f64> {
         let column = problem.columns.padded(atom as usize);
         let column = match problem.mask {
             None => column,
@@ -202,19 +268,24 @@ impl ActiveSet {
                 &work.vector
             }
         };
-        let own = dot(simd, column, column).to_f64();
-        dots(simd, problem.columns, &self.atoms, column, &mut work.products);
         work.gram.clear();
-        work.gram.extend(work.products[..self.atoms.len()].iter().map(|g| g.to_f64()));
+        let own = if let Some(overview) = &problem.overview {
+            let row = overview.products_with(atom);
+            work.gram.extend(self.atoms.iter().map(|&member| row[member as usize].to_f64()));
+            row[atom as usize].to_f64()
+        } else {
+            dots(simd, problem.columns, &self.atoms, column, &mut work.products);
+            work.gram.extend(work.products[..self.atoms.len()].iter().map(|g| g.to_f64()));
+            dot(simd, column, column).to_f64()
+        };
         self.inverse.apply(simd, &work.gram, &mut work.change);
         let mut schur = own - work.gram.iter().zip(&work.change).map(|(g, u)| g * u).sum::<f64>();
         if schur < 0.01 * own {
-            let Some(distance) = self.distance(simd, problem, atom, work) else { return false };
-            schur = distance;
+            schur = self.distance(simd, problem, atom, work)?;
         }
         self.shaky |= schur < 1e-6 * own;
         self.inverse.border(simd, &work.change[..self.atoms.len()], schur);
-        true
+        Some(schur)
     }
 
     /// The squared distance of an atom to the span of the support, `None` if rounding cannot tell it from zero.
@@ -222,12 +293,12 @@ impl ActiveSet {
     /// What a difference of squares loses when the atom is close, the square of the difference does not. The atom's
     /// coordinates in the support, `work.change`, are improved on the way.
     #[inline(always)]
-    fn distance<S: Simd, T: Scalar>(
+    fn distance<'b, S: Simd, T: Scalar>(
         &self,
         simd: S,
-        problem: &Problem<'_, T>,
+        problem: &Problem<'_, 'b, T>,
         atom: u32,
-        work: &mut Work<T>,
+        work: &mut Work<'b, T>,
     ) -> Option<f64> {
         let members = self.atoms.len();
         let mut coordinates = work.change[..members].to_vec();
@@ -262,12 +333,12 @@ impl ActiveSet {
     /// Moving weight onto it along those coordinates leaves the residual alone and lowers ‖a‖₁ until a coefficient
     /// reaches zero; that atom leaves. Returns the newcomer's coefficient, or `None` if nothing can make room.
     #[inline(always)]
-    fn exchange<S: Simd, T: Scalar>(
+    fn exchange<'b, S: Simd, T: Scalar>(
         &mut self,
         simd: S,
-        problem: &Problem<'_, T>,
+        problem: &Problem<'_, 'b, T>,
         sign: f64,
-        work: &mut Work<T>,
+        work: &mut Work<'b, T>,
     ) -> Option<f64> {
         let (leaving, weight) = (0..self.atoms.len())
             .filter(|&i| self.coefficients[i] * sign * work.change[i] > 0.0 && self.pull[i].abs() > 0.0)
@@ -282,35 +353,59 @@ impl ActiveSet {
 
     /// Moves the coefficients to the minimum on the support, dropping those whose sign would change on the way.
     #[inline(always)]
-    fn advance<S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, T>, work: &mut Work<T>) {
+    fn correct<'b, S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) {
         while !self.atoms.is_empty() {
             self.inverse.apply(simd, &work.right, &mut work.change);
-            let mut step = 1.0;
-            let mut blocking = None;
-            for (i, ((&a, &change), &pull)) in self.coefficients.iter().zip(&work.change).zip(&self.pull).enumerate() {
-                let crosses = (a + change) * pull < 0.0;
-                if crosses && a / -change < step {
-                    step = a / -change;
-                    blocking = Some(i);
-                }
+            if !self.advance(simd, problem, work) {
+                return;
             }
-            for (a, change) in self.coefficients.iter_mut().zip(&work.change) {
-                *a += step * change;
-            }
-            let Some(blocking) = blocking else { return };
-            // Along the way the right side shrinks in proportion, so it need not be computed again.
-            work.right.iter_mut().for_each(|value| *value *= 1.0 - step);
-            self.leave(simd, problem, blocking, work);
         }
+    }
+
+    /// Moves along `work.change` until a coefficient would change its sign, and drops that one; `true` if one did.
+    #[inline(always)]
+    fn advance<'b, S: Simd, T: Scalar>(
+        &mut self,
+        simd: S,
+        problem: &Problem<'_, 'b, T>,
+        work: &mut Work<'b, T>,
+    ) -> bool {
+        let mut step = 1.0;
+        let mut blocking = None;
+        for (i, ((&a, &change), &pull)) in self.coefficients.iter().zip(&work.change).zip(&self.pull).enumerate() {
+            if (a + change) * pull < 0.0 && a / -change < step {
+                step = a / -change;
+                blocking = Some(i);
+            }
+        }
+        for (a, change) in self.coefficients.iter_mut().zip(&work.change) {
+            *a += step * change;
+        }
+        let Some(blocking) = blocking else { return false };
+        // Along the way the right side shrinks in proportion, so it need not be computed again.
+        work.right.iter_mut().for_each(|value| *value *= 1.0 - step);
+        self.leave(simd, problem, blocking, work);
+        true
     }
 
     /// Takes an atom out of the support and makes it a candidate again.
     #[inline(always)]
-    fn leave<S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, T>, place: usize, work: &mut Work<T>) {
-        work.candidates.push(self.atoms.swap_remove(place));
+    fn leave<'b, S: Simd, T: Scalar>(
+        &mut self,
+        simd: S,
+        problem: &Problem<'_, 'b, T>,
+        place: usize,
+        work: &mut Work<'b, T>,
+    ) {
+        let atom = self.atoms.swap_remove(place);
         self.coefficients.swap_remove(place);
         self.pull.swap_remove(place);
         work.right.swap_remove(place);
+        if problem.overview.is_some() {
+            work.overlooking.rows.swap_remove(place);
+        } else {
+            work.candidates.push(atom);
+        }
         self.inverse.remove(simd, place);
         if self.shaky {
             self.rebuild(simd, problem, work);
@@ -320,13 +415,13 @@ impl ActiveSet {
     /// Makes the inverse anew. A member that turns out to lie in the span of those before it hands its coefficient to them
     /// and leaves, which does not change the residual.
     #[inline(never)]
-    fn rebuild<S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, T>, work: &mut Work<T>) {
+    fn rebuild<'b, S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) {
         let before = std::mem::take(self);
         let right = std::mem::take(&mut work.right);
         self.inverse = before.inverse;
         self.inverse.clear();
         for (i, &atom) in before.atoms.iter().enumerate() {
-            if self.border(simd, problem, atom, work) {
+            if self.border(simd, problem, atom, work).is_some() {
                 self.atoms.push(atom);
                 self.coefficients.push(before.coefficients[i]);
                 self.pull.push(before.pull[i]);
@@ -338,18 +433,28 @@ impl ActiveSet {
             }
         }
         self.shaky = false;
+        self.fetch_rows(problem, work);
+    }
+
+    /// The rows of the Gram matrix that belong to the support, where there are any.
+    fn fetch_rows<'b, T: Scalar>(&self, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) {
+        work.overlooking.rows.clear();
+        work.overlooking.outside = f64::INFINITY;
+        if let Some(overview) = &problem.overview {
+            work.overlooking.rows.extend(self.atoms.iter().map(|&member| overview.products_with(member)));
+        }
     }
 }
 
 /// The candidate whose correlation exceeds what is allowed the most, in units of its weight, and its correlation; `None` if
-/// that is not more than `slack`.
+/// that is not more than `slack`. It is no longer a candidate.
 #[inline(always)]
-fn most_violating<S: Simd, T: Scalar>(
+fn most_violating<'b, S: Simd, T: Scalar>(
     simd: S,
-    problem: &Problem<'_, T>,
+    problem: &Problem<'_, 'b, T>,
     (mu, slack): (f64, f64),
-    work: &mut Work<T>,
-) -> Option<(usize, f64)> {
+    work: &mut Work<'b, T>,
+) -> Option<(u32, f64)> {
     dots(simd, problem.columns, &work.candidates, &work.residual, &mut work.products);
     let lanes = T::Native::<S>::LEN;
     let padded = work.candidates.len().next_multiple_of(lanes);
@@ -364,10 +469,11 @@ fn most_violating<S: Simd, T: Scalar>(
                 candidates.get(i).map_or(T::ZERO, |&j| T::from_f64(size[i].to_f64() / weights[j as usize]))
             });
         }
-        best.offer(simd, size, number);
+        best.offer(size);
     }
     let (place, size) = best.reduce();
     let weight = problem.weight(*work.candidates.get(place)?);
     let excess = if weight > 0.0 { (size.to_f64() - mu) * weight } else { work.products[place].to_f64().abs() };
-    (excess > slack * weight + problem.floor).then(|| (place, work.products[place].to_f64()))
+    (excess > slack * weight + problem.floor)
+        .then(|| (work.candidates.swap_remove(place), work.products[place].to_f64()))
 }

@@ -9,6 +9,7 @@
 mod active_set;
 mod certificate;
 mod inverse;
+mod overview;
 mod rounds;
 
 use crate::blocks::Run;
@@ -129,7 +130,7 @@ impl<T: Scalar> SparseCoder<T> for Lasso {
     fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
         self.check(basis.n_atoms())?;
         samples.check(basis)?;
-        let plan = rounds::Plan::new(self, basis);
+        let plan = rounds::Plan::new(self, basis, samples);
         let blocks = run.map_blocks(
             samples.count(),
             rounds::BLOCK,

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use fearless_simd::{dispatch, prelude::*};
+use fearless_simd::{Level, dispatch, prelude::*};
 
 use super::active_set::{ActiveSet, Problem, Work};
 use super::certificate::{product, relative_gap};
+use super::overview::Overview;
 use super::{Lasso, Penalty};
 use crate::coding::basis::inverse;
 use crate::coding::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCodes};
 use crate::error::Result;
-use crate::kernels::{Columns, Maxima, Panels, Tiles, correlate};
+use crate::kernels::{Columns, Maxima, Panels, Store, Tiles, correlate};
 use crate::scalar::Scalar;
 
 /// Samples coded at a time: enough to amortise a walk through the dictionary, few enough that their small problems
@@ -24,6 +25,10 @@ const CLASSES: usize = 32;
 /// the next solution often needs them, and a pass costs more than a few idle candidates.
 const HARVEST: f64 = 0.95;
 
+/// The largest Gram matrix, in bytes, that serves as an overview: one that stays in the second-level cache or close to
+/// it. The rows of a larger one come from memory too slowly, and passes over the dictionary are better.
+const LARGEST_OVERVIEW: usize = 2 << 20;
+
 /// What all blocks of a call share.
 pub(super) struct Plan<'a, T> {
     coder: &'a Lasso,
@@ -36,6 +41,8 @@ pub(super) struct Plan<'a, T> {
     unit: f64,
     /// Atoms of weight zero, which belong to every support.
     free: Vec<u32>,
+    /// Whether the first solution comes from a view of all atoms: there is a Gram matrix that is right for every sample.
+    overlooks: bool,
 }
 
 enum PanelsOf<'a, T> {
@@ -44,7 +51,7 @@ enum PanelsOf<'a, T> {
 }
 
 impl<'a, T: Scalar> Plan<'a, T> {
-    pub(super) fn new(coder: &'a Lasso, basis: &'a CodingBasis<T>) -> Self {
+    pub(super) fn new(coder: &'a Lasso, basis: &'a CodingBasis<T>, samples: &Samples<'_, T>) -> Self {
         // A tamed atom is the given one divided by its scale, so its coefficient, and what that costs, is larger.
         let weight = |j: usize| coder.atom_weights.as_ref().map_or(1.0, |weights| weights[j]) / basis.scale(j);
         let tame = (0..basis.n_atoms()).all(|j| basis.scale(j).to_bits() == 1.0_f64.to_bits());
@@ -62,7 +69,11 @@ impl<'a, T: Scalar> Plan<'a, T> {
         };
         let is_free = |j: &usize| weights.as_ref().is_some_and(|weights| weights[*j] <= 0.0);
         let free = (0..basis.n_atoms()).filter(is_free).map(|j| j as u32).collect();
-        Self { coder, basis, panels, weights, unit, free }
+        let overlooks = basis.n_atoms() * basis.n_atoms() * size_of::<T>() <= LARGEST_OVERVIEW
+            && weights.is_none()
+            && !samples.is_masked()
+            && !samples.excludes_atoms();
+        Self { coder, basis, panels, weights, unit, free, overlooks }
     }
 
     fn panels(&self) -> &Panels<T> {
@@ -74,17 +85,19 @@ impl<'a, T: Scalar> Plan<'a, T> {
 }
 
 /// One thread's block of samples.
-pub(super) struct Block<T> {
+pub(super) struct Block<'b, T> {
     x: Columns<T>,
     residuals: Columns<T>,
     masks: Option<Columns<T>>,
     scales: Vec<f64>,
     tiles: Tiles<T>,
     maxima: Maxima<T>,
+    /// The correlations of all atoms with the samples, where a Gram matrix makes use of them.
+    correlations: Option<Store<T>>,
     states: Vec<State>,
     /// Samples not finished yet; the sample in slot s of the pass is `live[s]`.
     live: Vec<usize>,
-    work: Work<T>,
+    work: Work<'b, T>,
 }
 
 /// Where one sample stands.
@@ -100,8 +113,8 @@ struct State {
     status: Option<SampleStatus>,
 }
 
-impl<T: Scalar> Block<T> {
-    pub(super) fn new(plan: &Plan<'_, T>) -> Self {
+impl<'b, T: Scalar> Block<'b, T> {
+    pub(super) fn new(plan: &Plan<'b, T>) -> Self {
         let rows = plan.basis.n_features();
         let x = Columns::zeros(rows, BLOCK);
         Self {
@@ -110,6 +123,7 @@ impl<T: Scalar> Block<T> {
             scales: Vec::with_capacity(BLOCK),
             tiles: Tiles::new(rows, BLOCK),
             maxima: Maxima::new(plan.panels(), BLOCK, CLASSES, plan.coder.largest()),
+            correlations: plan.overlooks.then(|| Store::new(plan.panels(), BLOCK)),
             states: (0..BLOCK).map(|_| State::default()).collect(),
             live: Vec::with_capacity(BLOCK),
             work: Work::new(x.stride()),
@@ -119,7 +133,7 @@ impl<T: Scalar> Block<T> {
 
     pub(super) fn encode(
         &mut self,
-        plan: &Plan<'_, T>,
+        plan: &Plan<'b, T>,
         samples: &Samples<'_, T>,
         range: Range<usize>,
     ) -> Result<Coding<T>> {
@@ -127,15 +141,19 @@ impl<T: Scalar> Block<T> {
         self.load(samples, range)?;
         let level = plan.panels().level();
         if !plan.free.is_empty() {
-            dispatch!(level, simd => self.fit_free_atoms(simd, plan));
+            self.fit_free_atoms(plan);
         }
-        for round in 1..=plan.coder.max_rounds {
+        let mut round = 0;
+        if plan.overlooks {
+            round = 1;
+            self.solve_overlooking(plan);
+            self.live.retain(|&i| self.states[i].status.is_none());
+        }
+        while round < plan.coder.max_rounds && !self.live.is_empty() {
+            round += 1;
             self.correlate_residuals(plan);
             dispatch!(level, simd => self.certify_or_solve(simd, plan, round));
             self.live.retain(|&i| self.states[i].status.is_none());
-            if self.live.is_empty() {
-                break;
-            }
         }
         Ok(self.collect(plan, count))
     }
@@ -158,8 +176,38 @@ impl<T: Scalar> Block<T> {
         Ok(())
     }
 
+    /// The first solution where all atoms can be seen at once; most samples are finished by it.
+    fn solve_overlooking(&mut self, plan: &Plan<'b, T>) {
+        let level = plan.panels().level();
+        let Some(correlations) = &mut self.correlations else { return };
+        self.tiles.clear();
+        self.live.iter().for_each(|&i| self.tiles.push(self.x.column(i)));
+        correlate(plan.panels(), &self.tiles, correlations);
+        let tolerance = plan.coder.tolerance;
+        for &i in &self.live {
+            let (x, state) = (self.x.padded(i), &mut self.states[i]);
+            let overview =
+                Overview { basis: plan.basis, correlations: correlations.of(i), largest: plan.coder.largest(), level };
+            state.start(plan.penalty(self.scales[i]), overview.largest(), x);
+            let goal = Goal::new(plan.penalty(self.scales[i]), tolerance, x);
+            let problem = Problem { overview: Some(overview), ..plan.problem(x, None) };
+            self.work.residual.copy_from_slice(x);
+            goal.solve(level, &problem, state, tolerance, &mut self.work);
+            let inside = dispatch!(level, simd => state.active.largest_correlation(simd, &problem, &mut self.work));
+            let outside = self.work.overlooking.outside
+                + overview.error(state.active.penalty(), state.active.atoms.len(), energy(x).sqrt());
+            let residual = &self.work.residual;
+            state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), inside.max(outside));
+            state.rounds = 1;
+            if state.gap <= tolerance && goal.is_reached(state, residual) {
+                state.status = Some(SampleStatus::Converged);
+            }
+            self.residuals.padded_mut(i).copy_from_slice(residual);
+        }
+    }
+
     /// One pass of the live residuals over the whole dictionary.
-    fn correlate_residuals(&mut self, plan: &Plan<'_, T>) {
+    fn correlate_residuals(&mut self, plan: &Plan<'b, T>) {
         self.tiles.clear();
         self.maxima.clear();
         for (slot, &i) in self.live.iter().enumerate() {
@@ -170,8 +218,8 @@ impl<T: Scalar> Block<T> {
     }
 
     /// Atoms of weight zero are in every support, so they come first: least squares on them alone.
-    #[inline(always)]
-    fn fit_free_atoms<S: Simd>(&mut self, simd: S, plan: &Plan<'_, T>) {
+    fn fit_free_atoms(&mut self, plan: &Plan<'b, T>) {
+        let level = plan.panels().level();
         for i in 0..self.live.len() {
             let state = &mut self.states[i];
             self.work.candidates.clear();
@@ -179,20 +227,21 @@ impl<T: Scalar> Block<T> {
             self.work.residual.copy_from_slice(self.x.padded(i));
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
             let problem = plan.problem(self.x.padded(i), mask);
-            state.active.solve(simd, &problem, (0.0, 0.0), &mut self.work);
+            state.active.solve(level, &problem, (0.0, 0.0), &mut self.work);
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
         }
     }
 
     /// Finishes the samples whose gap is small enough; gives the others what they miss and solves again.
     #[inline(always)]
-    fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'_, T>, round: usize) {
+    fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, round: usize) {
+        let level = simd.level();
         let tolerance = plan.coder.tolerance;
         for (slot, &i) in self.live.iter().enumerate() {
             let (x, residual) = (self.x.padded(i), self.residuals.padded(i));
             let state = &mut self.states[i];
             let largest = self.maxima.largest(slot).to_f64();
-            if round == 1 {
+            if round == 1 && !plan.overlooks {
                 state.start(plan.penalty(self.scales[i]), largest, x);
             }
             let before = state.gap;
@@ -215,12 +264,12 @@ impl<T: Scalar> Block<T> {
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
             let problem = plan.problem(x, mask);
             self.work.residual.copy_from_slice(residual);
-            goal.solve(simd, &problem, state, tolerance, &mut self.work);
+            goal.solve(level, &problem, state, tolerance, &mut self.work);
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
         }
     }
 
-    fn collect(&self, plan: &Plan<'_, T>, count: usize) -> Coding<T> {
+    fn collect(&self, plan: &Plan<'b, T>, count: usize) -> Coding<T> {
         let mut block = Coding { codes: SparseCodes::new(plan.basis.n_atoms()), report: CodingReport::empty() };
         for (state, &scale) in self.states[..count].iter().zip(&self.scales) {
             let entries = state.active.atoms.iter().zip(&state.active.coefficients);
@@ -232,7 +281,7 @@ impl<T: Scalar> Block<T> {
     }
 }
 
-impl<T: Scalar> Plan<'_, T> {
+impl<'b, T: Scalar> Plan<'b, T> {
     /// The penalty in terms of the tamed atoms, their weights and a sample divided by `scale`.
     fn penalty(&self, scale: f64) -> Penalty {
         match self.coder.penalty {
@@ -243,13 +292,14 @@ impl<T: Scalar> Plan<'_, T> {
         }
     }
 
-    fn problem<'p>(&'p self, x: &'p [T], mask: Option<&'p [T]>) -> Problem<'p, T> {
+    fn problem<'p>(&'p self, x: &'p [T], mask: Option<&'p [T]>) -> Problem<'p, 'b, T> {
         Problem {
             columns: self.basis.columns(),
             x,
             mask,
             weights: self.weights.as_deref(),
             nonnegative: self.coder.nonnegative,
+            overview: None,
             floor: 0.25 * T::EPSILON.to_f64() * energy(x).sqrt(),
         }
     }
@@ -262,7 +312,7 @@ fn harvest<S: Simd, T: Scalar>(
     maxima: &Maxima<T>,
     slot: usize,
     state: &State,
-    work: &mut Work<T>,
+    work: &mut Work<'_, T>,
     slack: f64,
 ) -> bool {
     work.candidates.clear();
@@ -349,17 +399,16 @@ impl Goal {
     }
 
     /// Solves on the candidates; where μ is not given, looks for the one that reaches the goal on them.
-    #[inline(always)]
-    fn solve<S: Simd, T: Scalar>(
+    fn solve<'b, T: Scalar>(
         &self,
-        simd: S,
-        problem: &Problem<'_, T>,
+        level: Level,
+        problem: &Problem<'_, 'b, T>,
         state: &mut State,
         tolerance: f64,
-        work: &mut Work<T>,
+        work: &mut Work<'b, T>,
     ) {
         let slack = |mu: f64| slack::<T>(mu, tolerance);
-        state.active.solve(simd, problem, (state.mu, slack(state.mu)), work);
+        state.active.solve(level, problem, (state.mu, slack(state.mu)), work);
         if matches!(self, Self::Given) {
             return;
         }
@@ -377,12 +426,12 @@ impl Goal {
             if high <= low * (1.0 + 1e-12) {
                 return;
             }
-            let guess = self.guess(simd, state, &work.residual);
+            let guess = self.guess(level, state, &work.residual);
             state.mu = if guess > low && guess < high { guess } else { (low * high).sqrt() };
             if high < low * 1.001 && state.mu <= SMALLEST_MU * state.mu_max * 1.001 {
                 state.mu = SMALLEST_MU * state.mu_max;
             }
-            state.active.solve(simd, problem, (state.mu, slack(state.mu)), work);
+            state.active.solve(level, problem, (state.mu, slack(state.mu)), work);
         }
     }
 
@@ -396,9 +445,8 @@ impl Goal {
     }
 
     /// On a fixed support ‖r‖² = e + μ²h and Σ w|a| = b − μh with h the growth, so the wanted μ is known in closed form.
-    #[inline(always)]
-    fn guess<S: Simd, T: Scalar>(&self, simd: S, state: &State, residual: &[T]) -> f64 {
-        let growth = state.active.growth(simd, &mut Vec::new());
+    fn guess<T: Scalar>(&self, level: Level, state: &State, residual: &[T]) -> f64 {
+        let growth = dispatch!(level, simd => state.active.growth(simd, &mut Vec::new()));
         match *self {
             Self::Given => state.mu,
             Self::Error { target, leeway, .. } => {

@@ -50,7 +50,8 @@ impl<'a, T: Scalar> Block<'a, T> {
     pub(super) fn new(coder: &'a Pursuit, basis: &'a CodingBasis<T>) -> Self {
         let panels = basis.unit();
         let x = Columns::zeros(basis.n_features(), BLOCK);
-        let stride = panels.count() * panels.width();
+        let correlations = Store::new(panels, BLOCK);
+        let stride = correlations.of(0).len();
         let order_recursive = coder.kind == PursuitKind::OrderRecursive;
         Self {
             coder,
@@ -58,7 +59,7 @@ impl<'a, T: Scalar> Block<'a, T> {
             level: panels.level(),
             scales: Vec::with_capacity(BLOCK),
             tiles: Tiles::new(basis.n_features(), BLOCK),
-            correlations: Store::new(panels, BLOCK),
+            correlations,
             sample: Space {
                 selection: Selection::default(),
                 rows: Vec::new(),
@@ -175,7 +176,7 @@ impl<S: Simd, T: Scalar> Task<'_, S, T> {
     /// Chooses an atom and returns the next best; `None` if it lies in the span of those chosen before.
     #[inline(always)]
     fn choose(&mut self, atom: usize, c: &mut [T], space: &mut Space<T>) -> Option<(usize, T)> {
-        let column = self.basis.gram_row(atom);
+        let column = self.basis.unit_gram_row(atom);
         let correlation = c[atom].to_f64();
         if self.kind == PursuitKind::Matching {
             space.selection.add_share(atom as u32, correlation);
@@ -257,7 +258,7 @@ impl<S: Simd, T: Scalar> Task<'_, S, T> {
             } else {
                 updated.abs()
             };
-            best.offer(simd, score, start / lanes);
+            best.offer(score);
         }
     }
 
@@ -274,7 +275,7 @@ impl<S: Simd, T: Scalar> Task<'_, S, T> {
             } else {
                 c.abs()
             };
-            best.offer(simd, score, at);
+            best.offer(score);
         }
         best.reduce()
     }

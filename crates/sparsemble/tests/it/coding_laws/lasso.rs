@@ -66,6 +66,15 @@ fn codes_are_optimal<T: Scalar>(seed: u64, (m, k): (usize, usize), strength: f64
     }
 }
 
+/// With more atoms than the space has directions an atom that violates the conditions may lie in the span of the support.
+#[test]
+fn codes_in_wide_dictionaries_are_optimal() {
+    for seed in 0..60 {
+        codes_are_optimal::<f64>(seed, (2 + seed as usize % 3, 28), 0.33);
+        codes_are_optimal::<f32>(seed, (2 + seed as usize % 3, 28), 0.33);
+    }
+}
+
 fn large_penalties_give_the_zero_code<T: Scalar>(seed: u64) {
     let problem = Problem::<T>::random(seed, 6, 9, 1);
     let largest = lambda_max(&problem.basis(), &Samples::new(problem.samples.view()), Run::threads(1)).unwrap()[0];
