@@ -3,18 +3,18 @@
 //! Run with `cargo run --release --example oracle_weights`.
 
 use sparsemble::coding::Lasso;
-use sparsemble::dictionary::Dictionary;
-use sparsemble::ensemble::{Ensemble, SparseModel, WeightConstraint};
+use sparsemble::dictionary::Examples;
+use sparsemble::ensemble::{Averaging, WeightConstraint};
 use sparsemble::image::{GrayImage, Size, WHITE};
 use sparsemble::patch::TrainingPatches;
 use sparsemble::{Result, Run};
 
 fn main() -> Result<()> {
-    // D_1 … D_20: random patches of one picture, mean removed, unit norm; equal weights to begin with.
-    let draw = TrainingPatches { side: 8, count: 64, unit_norm: true, ..TrainingPatches::default() };
-    let dictionary = |seed| Dictionary::new(TrainingPatches { seed, ..draw }.draw::<f64>(&[ripples(0.0)?])?);
-    let models = (0..20).map(|seed| SparseModel::plain(&dictionary(seed)?)).collect::<Result<Vec<_>>>()?;
-    let ensemble = Ensemble::new(models, vec![1.0 / 20.0; 20])?;
+    // D_1 … D_20: random examples of the patches of one picture, with equal weights to begin with (RandExAv).
+    let draw = TrainingPatches { side: 8, count: 4000, ..TrainingPatches::default() };
+    let training = draw.draw::<f64>(&[ripples(0.0)?])?;
+    let learner = Examples { atoms: 64 };
+    let ensemble = Averaging::new(&learner).train(training.view(), Run::default())?;
 
     // X: patches of another picture, and their codes in every model at once.
     let test = TrainingPatches { side: 8, count: 200, seed: 99, ..TrainingPatches::default() };

@@ -27,21 +27,82 @@ use crate::error::{Error, Result};
 pub struct Run<'a> {
     threads: usize,
     progress: Option<&'a ProgressFn<'a>>,
+    /// Where in a longer whole this run is; `None` if it is the whole.
+    span: Option<Span>,
+}
+
+/// The samples of a whole that a step does.
+#[derive(Clone, Copy)]
+struct Span {
+    start: usize,
+    end: usize,
+    total: usize,
+}
+
+impl Span {
+    /// How many samples of the whole are done when `done` of the `count` that the step counts are.
+    fn at(self, done: usize, count: usize) -> usize {
+        // Wide enough for the product of any two counts; the quotient is at most the length of the span.
+        let share = (self.end - self.start) as u128 * done.min(count) as u128 / count.max(1) as u128;
+        self.start + share as usize
+    }
 }
 
 /// Told how many samples are done and how many there are; asked whether to go on. Always called on the caller's thread.
+///
+/// Work that passes over the samples several times counts them each time, and the number done never falls. It may end
+/// before it has counted all, if it is done sooner than it might have been.
 pub type ProgressFn<'a> = dyn Fn(usize, usize) -> ControlFlow<()> + 'a;
 
 impl<'a> Run<'a> {
     /// Exactly this many threads, the caller's among them; 0 means one for each core.
     pub fn threads(threads: usize) -> Self {
-        Self { threads, progress: None }
+        Self { threads, ..Self::default() }
     }
 
     /// Calls `progress` after each block the calling thread has finished.
     #[must_use]
     pub fn on_progress(self, progress: &'a ProgressFn<'a>) -> Self {
         Self { progress: Some(progress), ..self }
+    }
+
+    /// How a step of a longer work is run: the same threads, and progress told as that of the whole, of whose `total`
+    /// samples the step does those in `samples`.
+    ///
+    /// A step may itself have parts. One that does no samples tells the same number again, and can be interrupted.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use sparsemble::coding::{CodingBasis, OneSparse, Samples, SparseCoder};
+    /// use sparsemble::{Matrix, Run};
+    ///
+    /// let samples = Matrix::from_fn(4, 10, |r, c| (r + c) as f32);
+    /// let basis = CodingBasis::new(samples.view())?;
+    /// let report = |done: usize, total: usize| {
+    ///     assert!((30..=40).contains(&done) && total == 100); // the fourth of ten passes
+    ///     ControlFlow::Continue(())
+    /// };
+    /// let run = Run::default().on_progress(&report).part(30..40, 100);
+    /// OneSparse::default().encode(&basis, &Samples::new(samples.view()), run)?;
+    /// # Ok::<(), sparsemble::Error>(())
+    /// ```
+    #[must_use]
+    pub fn part(self, samples: Range<usize>, total: usize) -> Self {
+        let whole = self.span.unwrap_or(Span { start: 0, end: total, total });
+        let end = samples.end.min(total);
+        let [start, end] = [samples.start.min(end), end].map(|done| whole.at(done, total));
+        Self { span: Some(Span { start, end, total: whole.total }), ..self }
+    }
+
+    /// The [`part`](Self::part) of some of several passes over the same samples.
+    pub(crate) fn passes(self, passes: Range<usize>, of: usize, n_samples: usize) -> Self {
+        let samples = |passes: usize| passes.saturating_mul(n_samples);
+        self.part(samples(passes.start)..samples(passes.end), samples(of))
+    }
+
+    /// The same threads, but nobody is told: for steps that are short, or must not be left half done.
+    pub(crate) fn silent(self) -> Self {
+        Self { progress: None, ..self }
     }
 
     fn workers(&self, blocks: usize) -> usize {
@@ -66,12 +127,15 @@ impl<'a> Run<'a> {
         let queue =
             Queue { total, size, next: AtomicUsize::new(0), done: AtomicUsize::new(0), stop: AtomicBool::new(false) };
         let results: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::with_capacity(blocks));
+        let whole = self.span.unwrap_or(Span { start: 0, end: total, total });
         let worker = |progress: Option<&ProgressFn<'_>>| {
             let mut space = scratch();
             while let Some((index, range)) = queue.take() {
                 let width = range.len();
                 let result = work(&mut space, range);
-                queue.finish(width, result.is_err(), progress);
+                let go_on =
+                    |done: usize| progress.is_none_or(|tell| tell(whole.at(done, total), whole.total).is_continue());
+                queue.finish(width, result.is_err(), go_on);
                 results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, result));
             }
         };
@@ -85,8 +149,10 @@ impl<'a> Run<'a> {
         results.sort_unstable_by_key(|(index, _)| *index);
         let finished = results.len();
         let results = results.into_iter().map(|(_, result)| result).collect::<Result<Vec<R>>>()?;
-        if finished < blocks {
-            return Err(Error::Interrupted { done: queue.done.into_inner(), total });
+        // Whoever asks to stop at the end of a step that is not the last means the steps after it.
+        let asked_to_stop = queue.stop.into_inner() && whole.end < whole.total;
+        if finished < blocks || asked_to_stop {
+            return Err(Error::Interrupted { done: whole.at(queue.done.into_inner(), total), total: whole.total });
         }
         Ok(results)
     }
@@ -111,10 +177,9 @@ impl Queue {
         (start < self.total).then(|| (index, start..(start + self.size).min(self.total)))
     }
 
-    fn finish(&self, width: usize, failed: bool, progress: Option<&ProgressFn<'_>>) {
+    fn finish(&self, width: usize, failed: bool, go_on: impl Fn(usize) -> bool) {
         let done = self.done.fetch_add(width, Ordering::Relaxed) + width;
-        let asked_to_stop = progress.is_some_and(|tell| tell(done, self.total).is_break());
-        if failed || asked_to_stop {
+        if !go_on(done) || failed {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
@@ -123,6 +188,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
     use std::collections::HashSet;
 
     #[test]
@@ -159,6 +225,56 @@ mod tests {
             |done: usize, _total: usize| if done >= 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         let result = Run::threads(1).on_progress(&stop).map_blocks(10, 2, || (), |(), range| Ok(range));
         assert_eq!(result, Err(Error::Interrupted { done: 4, total: 10 }));
+    }
+
+    #[test]
+    fn parts_of_parts_tell_of_the_whole() {
+        let told = RefCell::new(Vec::new());
+        let tell = |done: usize, total: usize| {
+            told.borrow_mut().push((done, total));
+            ControlFlow::Continue(())
+        };
+        let whole = Run::threads(1).on_progress(&tell);
+        let blocks = |run: Run<'_>| run.map_blocks(4, 2, || (), |(), _| Ok(())).unwrap();
+        for pass in 0..2 {
+            let pass = whole.passes(pass..pass + 1, 2, 40);
+            blocks(pass.part(0..10, 40));
+            blocks(pass.part(10..10, 40));
+            blocks(pass.part(10..40, 40));
+            blocks(pass.silent());
+        }
+        let expected = [5, 10, 10, 10, 25, 40, 45, 50, 50, 50, 65, 80];
+        assert_eq!(told.into_inner(), expected.map(|done| (done, 80)));
+    }
+
+    #[test]
+    fn a_part_of_any_numbers_is_inside_the_whole() {
+        let most = usize::MAX;
+        for (samples, total) in [(0..most, most), (most..3, 2), (5..9, 7), (0..0, 0), (most..most, 0)] {
+            let whole = Run::threads(1).part(10..20, 30);
+            for span in [whole.part(samples.clone(), total).span, whole.passes(samples, total, most).span] {
+                let span = span.unwrap();
+                assert!(10 <= span.start && span.start <= span.end && span.end <= 20 && span.total == 30);
+            }
+        }
+    }
+
+    #[test]
+    fn an_interrupted_part_says_where_the_whole_was_left() {
+        let stop =
+            |done: usize, _total: usize| if done >= 57 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let run = Run::threads(1).on_progress(&stop).part(50..60, 100);
+        let result = run.map_blocks(10, 2, || (), |(), range| Ok(range));
+        assert_eq!(result, Err(Error::Interrupted { done: 58, total: 100 }));
+    }
+
+    #[test]
+    fn a_stop_at_the_end_of_a_part_is_one_unless_it_is_the_last() {
+        let stop = |_: usize, _: usize| ControlFlow::Break(());
+        let last_block = |run: Run<'_>| run.on_progress(&stop).map_blocks(3, 3, || (), |(), range| Ok(range));
+        let run = Run::threads(1);
+        assert_eq!(last_block(run.part(0..3, 6)), Err(Error::Interrupted { done: 3, total: 6 }));
+        assert!(last_block(run.part(3..6, 6)).is_ok() && last_block(run).is_ok());
     }
 
     #[test]

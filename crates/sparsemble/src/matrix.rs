@@ -175,13 +175,16 @@ impl<T: Scalar> MatrixView<'_, T> {
     /// Refuses NaN and infinities; `what` names the argument in the message.
     pub(crate) fn expect_finite(&self, what: &'static str) -> Result<()> {
         let mut column = vec![T::ZERO; self.rows];
-        for c in 0..self.columns {
-            self.copy_column(c, &mut column);
-            if let Some(row) = first_not_finite(&column) {
-                return Err(Error::NotFinite { what, row, column: c });
-            }
-        }
-        Ok(())
+        (0..self.columns).try_for_each(|c| self.copy_finite_column(c, &mut column, what))
+    }
+
+    /// Writes one column to `out`, which is as long; refuses NaN and infinities.
+    ///
+    /// # Panics
+    /// As [`copy_column`](Self::copy_column).
+    pub(crate) fn copy_finite_column(&self, column: usize, out: &mut [T], what: &'static str) -> Result<()> {
+        self.copy_column(column, out);
+        first_not_finite(out).map_or(Ok(()), |row| Err(Error::NotFinite { what, row, column }))
     }
 }
 

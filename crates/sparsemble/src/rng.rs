@@ -10,6 +10,27 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
+/// Which random numbers a learner uses: those of a round of a seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Draw {
+    /// The seed of the whole training.
+    pub seed: u64,
+    /// l, the number of the ensemble's member, from 0.
+    pub round: u64,
+}
+
+impl Draw {
+    /// The first round of a seed: for what is learned once.
+    pub fn first(seed: u64) -> Self {
+        Self { seed, round: 0 }
+    }
+
+    /// The round's stream of this name.
+    pub(crate) fn stream(self, name: &'static str) -> ChaCha8Rng {
+        stream(self.seed, name, self.round)
+    }
+}
+
 /// The longest name of a stream, in bytes.
 const NAME: usize = 16;
 

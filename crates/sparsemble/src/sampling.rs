@@ -8,7 +8,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::blocks::Run;
-use crate::error::{Error, Result, expect_size};
+use crate::error::Result;
 use crate::rng::RowNumbers;
 
 /// Rows looked at before the leaders found so far are consulted.
@@ -98,28 +98,6 @@ fn earlier(a: &(f64, usize), b: &(f64, usize)) -> std::cmp::Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
-/// Checks the probability masses of a part of the samples, which may all be zero.
-pub(crate) fn check_each_mass(masses: &[f64], n_samples: usize) -> Result<()> {
-    expect_size("masses: number of samples", n_samples, masses.len())?;
-    match masses.iter().find(|mass| !(**mass >= 0.0 && mass.is_finite())) {
-        Some(mass) => Err(Error::parameter("mass", mass, "must be finite and not negative")),
-        None => Ok(()),
-    }
-}
-
-/// Checks the probability masses of all samples, which need not sum to one, and returns their sum.
-pub(crate) fn check_masses(masses: &[f64], n_samples: usize) -> Result<f64> {
-    // So far inside the range of doubles that masses times energies stay there too.
-    const RANGE: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
-    check_each_mass(masses, n_samples)?;
-    let total: f64 = masses.iter().sum();
-    if RANGE.contains(&total) {
-        Ok(total)
-    } else {
-        Err(Error::parameter("sum of masses", total, "must be between 1e-200 and 1e200; scale the masses"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,15 +142,5 @@ mod tests {
             assert_eq!(parts.winners(), whole);
         }
         assert!(whole.iter().all(|row| row % 7 != 0));
-    }
-
-    #[test]
-    fn only_masses_that_make_a_distribution_are_accepted() {
-        assert!((check_masses(&[1.0, 2.0, 0.0], 3).unwrap() - 3.0).abs() < 1e-15);
-        assert!(check_masses(&[1.0], 2).is_err());
-        for bad in [[0.0, 0.0], [1.0, -1.0], [1.0, f64::NAN], [1.0, f64::INFINITY], [f64::MAX, f64::MAX], [1e-300, 0.0]]
-        {
-            assert!(check_masses(&bad, 2).is_err(), "{bad:?}");
-        }
     }
 }

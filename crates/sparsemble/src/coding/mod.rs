@@ -49,7 +49,7 @@ use crate::scalar::Scalar;
 /// assert!(coding.report.converged);
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
-pub trait SparseCoder<T: Scalar> {
+pub trait SparseCoder<T: Scalar>: std::fmt::Debug {
     /// Codes every sample.
     ///
     /// # Errors

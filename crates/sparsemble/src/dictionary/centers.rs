@@ -4,9 +4,10 @@ use crate::blocks::Run;
 use crate::error::{Error, Result};
 use crate::kmeans::{KMeansInit, WeightedKMeans};
 use crate::matrix::{Matrix, MatrixView};
+use crate::rng::Draw;
 use crate::scalar::Scalar;
 
-use super::{Dictionary, Draw, Examples, WeakLearner};
+use super::{Dictionary, Examples, WeakLearner};
 
 /// The normalised centres of a weighted K-Means.
 ///
@@ -30,11 +31,11 @@ use super::{Dictionary, Draw, Examples, WeakLearner};
 ///
 /// # Example
 /// ```
-/// use sparsemble::dictionary::{Centers, Draw, WeakLearner};
-/// use sparsemble::{Matrix, Run};
+/// use sparsemble::dictionary::{Centers, WeakLearner};
+/// use sparsemble::{Draw, Matrix, Run};
 ///
 /// let samples = Matrix::from_fn(4, 50, |r, c| ((r + 1) * (c + 2)) as f32 % 7.0 + 1.0);
-/// let dictionary = Centers::new(6).learn(samples.view(), &[1.0; 50], Draw { seed: 1, round: 0 }, Run::default())?;
+/// let dictionary = Centers::new(6).learn(samples.view(), &[1.0; 50], Draw::first(1), Run::default())?;
 /// assert_eq!(dictionary.n_atoms(), 6);
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
@@ -61,6 +62,10 @@ impl Centers {
 }
 
 impl<T: Scalar> WeakLearner<T> for Centers {
+    fn name(&self) -> &'static str {
+        "km"
+    }
+
     fn learn(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>> {
         if self.atoms == 0 {
             return Err(Error::parameter("atoms", 0, "must be at least 1"));
@@ -76,6 +81,7 @@ impl<T: Scalar> WeakLearner<T> for Centers {
         };
         let zeros = zero_columns(&centers);
         if !zeros.is_empty() {
+            let run = run.passes(1..1, 1, samples.columns());
             let examples = Examples { atoms: zeros.len() }.learn(samples, masses, draw, run)?;
             for (j, zero) in zeros.into_iter().enumerate() {
                 centers.column_mut(zero).copy_from_slice(examples.atoms().column(j));

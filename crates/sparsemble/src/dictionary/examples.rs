@@ -2,12 +2,13 @@
 
 use crate::blocks::Run;
 use crate::error::{Error, Result, expect_size};
-use crate::matrix::{Matrix, MatrixView, first_not_finite};
-use crate::rng::{RowNumbers, stream};
-use crate::sampling::{Race, check_each_mass, check_masses};
+use crate::masses::{Masses, check_part};
+use crate::matrix::{Matrix, MatrixView};
+use crate::rng::{Draw, RowNumbers};
+use crate::sampling::Race;
 use crate::scalar::Scalar;
 
-use super::{Dictionary, Draw, WeakLearner};
+use super::{Dictionary, WeakLearner};
 
 /// Draws K samples by their masses, none twice, and normalises them.
 ///
@@ -33,12 +34,12 @@ use super::{Dictionary, Draw, WeakLearner};
 ///
 /// # Example
 /// ```
-/// use sparsemble::dictionary::{Draw, Examples, WeakLearner};
-/// use sparsemble::{Matrix, Run};
+/// use sparsemble::dictionary::{Examples, WeakLearner};
+/// use sparsemble::{Draw, Matrix, Run};
 ///
 /// let samples = Matrix::from_columns(vec![3.0, 4.0, 1.0, 0.0, 0.0, 2.0], 2, 3)?;
 /// let masses = [0.5, 0.0, 0.5];
-/// let dictionary = Examples { atoms: 2 }.learn(samples.view(), &masses, Draw { seed: 1, round: 0 }, Run::default())?;
+/// let dictionary = Examples { atoms: 2 }.learn(samples.view(), &masses, Draw::first(1), Run::default())?;
 /// assert!(dictionary.sources().is_some_and(|sources| !sources.contains(&1)));
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
@@ -71,16 +72,12 @@ impl Examples {
         if self.atoms == 0 {
             return Err(Error::parameter("atoms", 0, "must be at least 1"));
         }
-        check_each_mass(masses, samples.columns())?;
-        let numbers = RowNumbers::from_stream(&mut stream(draw.seed, "examples", draw.round));
+        check_part(masses, samples.columns())?;
+        let numbers = RowNumbers::from_stream(&mut draw.stream("examples"));
         let column = || vec![T::ZERO; samples.rows()];
         let weight = |column: &mut Vec<T>, i: usize| {
-            samples.copy_column(i, column);
-            match first_not_finite(column) {
-                Some(row) => Err(Error::NotFinite { what: "samples", row, column: i }),
-                None if column.iter().any(|value| value.abs() > T::ZERO) => Ok(masses[i]),
-                None => Ok(0.0),
-            }
+            samples.copy_finite_column(i, column, "samples")?;
+            Ok(if column.iter().any(|value| value.abs() > T::ZERO) { masses[i] } else { 0.0 })
         };
         let race = Race::run((first_row, samples.columns(), self.atoms), numbers, column, weight, run)?;
         Ok(Selection { race })
@@ -88,8 +85,12 @@ impl Examples {
 }
 
 impl<T: Scalar> WeakLearner<T> for Examples {
+    fn name(&self) -> &'static str {
+        "ex"
+    }
+
     fn learn(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>> {
-        check_masses(masses, samples.columns())?;
+        Masses::new(Some(masses), samples.columns())?;
         let sources = self.select(samples, masses, 0, draw, run)?.rows()?;
         let mut atoms = Matrix::zeros(samples.rows(), sources.len());
         for (j, &source) in sources.iter().enumerate() {
@@ -102,11 +103,11 @@ impl<T: Scalar> WeakLearner<T> for Examples {
 /// The rows drawn from a part of the samples, with what is needed to join it to the others.
 ///
 /// ```
-/// use sparsemble::dictionary::{Draw, Examples};
-/// use sparsemble::{MatrixView, Run};
+/// use sparsemble::dictionary::Examples;
+/// use sparsemble::{Draw, MatrixView, Run};
 ///
 /// let samples: Vec<f32> = (1..=20).map(|i| i as f32).collect();
-/// let (examples, draw) = (Examples { atoms: 3 }, Draw { seed: 1, round: 0 });
+/// let (examples, draw) = (Examples { atoms: 3 }, Draw::first(1));
 /// let part = |from: usize, to: usize| {
 ///     let part = MatrixView::from_columns(&samples[from..to], 1, to - from)?;
 ///     examples.select(part, &vec![1.0; to - from], from, draw, Run::default())

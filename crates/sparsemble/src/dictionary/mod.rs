@@ -13,9 +13,13 @@ pub use atoms::Dictionary;
 pub use centers::Centers;
 pub use examples::{Examples, Selection};
 
+use std::fmt::Debug;
+
 use crate::blocks::Run;
 use crate::error::Result;
+use crate::masses::Masses;
 use crate::matrix::MatrixView;
+pub use crate::rng::Draw;
 use crate::scalar::Scalar;
 
 /// Makes a dictionary from samples, each of which counts as much as its mass p(x_i) says.
@@ -25,19 +29,29 @@ use crate::scalar::Scalar;
 /// samples, the masses and `draw` alone, not on the number of threads.
 ///
 /// Paper: §III-A, §III-B.
-pub trait WeakLearner<T: Scalar>: Sync {
+pub trait WeakLearner<T: Scalar>: Debug + Sync {
+    /// A short word for what the atoms are, part of the names of the methods built on it: `ex` (examples) makes
+    /// `boost-ex`, `km` (K-Means centres) makes `boost-km`.
+    fn name(&self) -> &'static str;
+
     /// Learns one dictionary.
     ///
     /// # Errors
     /// If sizes disagree, a value is not finite, a mass is negative, or there are too few samples of positive mass.
     fn learn(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>>;
-}
 
-/// Which random numbers a learner uses: those of a round of a seed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Draw {
-    /// The seed of the whole training.
-    pub seed: u64,
-    /// l, the number of the ensemble's member, from 0.
-    pub round: u64,
+    /// Learns one dictionary from samples that count alike unless masses are given: the start of [`AltOpt`].
+    ///
+    /// # Errors
+    /// As [`learn`](Self::learn).
+    fn start(
+        &self,
+        samples: MatrixView<'_, T>,
+        masses: Option<&[f64]>,
+        seed: u64,
+        run: Run<'_>,
+    ) -> Result<Dictionary<T>> {
+        let masses = Masses::new(masses, samples.columns())?;
+        self.learn(samples, &masses.values(), Draw::first(seed), run)
+    }
 }

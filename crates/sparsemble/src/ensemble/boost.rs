@@ -12,7 +12,6 @@ mod state;
 
 pub use state::Boosting;
 
-use std::fmt::Debug;
 use std::ops::ControlFlow;
 
 use crate::blocks::Run;
@@ -36,7 +35,6 @@ use super::{Ensemble, Training};
 /// | `masses` | p_1 | all alike | how much each sample counts, in the masses and in the error | ≥ 0, not all 0 |
 /// | `phi` | Φ | none | what the samples are seen through when coded | M features |
 /// | `validation` | | none | when to stop early, see [`Validation`] | |
-/// | `method`, `learner_name`, `coder_name` | | | written into [`Training`] | |
 ///
 /// The paper uses L = 20 (§III-C) and 50 (§IV), uniform masses and no validation.
 ///
@@ -55,27 +53,16 @@ use super::{Ensemble, Training};
 /// ```
 /// use std::ops::ControlFlow;
 /// use sparsemble::coding::OneSparse;
-/// use sparsemble::dictionary::{Dictionary, Draw, WeakLearner};
+/// use sparsemble::dictionary::Centers;
 /// use sparsemble::ensemble::Boost;
-/// use sparsemble::{Matrix, MatrixView, Result, Run};
-///
-/// /// The two samples that count the most.
-/// #[derive(Debug)]
-/// struct Heaviest;
-///
-/// impl WeakLearner<f64> for Heaviest {
-///     fn learn(&self, samples: MatrixView<'_, f64>, masses: &[f64], _: Draw, _: Run<'_>) -> Result<Dictionary<f64>> {
-///         let mut order: Vec<usize> = (0..masses.len()).collect();
-///         order.sort_by(|&i, &j| masses[j].total_cmp(&masses[i]));
-///         Dictionary::new(Matrix::from_fn(samples.rows(), 2, |r, c| samples.get(r, order[c])))
-///     }
-/// }
+/// use sparsemble::{Matrix, Run};
 ///
 /// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
-/// let coder = OneSparse::default();
-/// let boost = Boost { n_models: 5, ..Boost::new(&Heaviest, &coder) };
+/// let (learner, coder) = (Centers::new(3), OneSparse::default());
+/// let boost = Boost { n_models: 5, ..Boost::new(&learner, &coder) };
 /// let ensemble = boost.train(samples.view(), Run::default(), &|_| ControlFlow::Continue(()))?;
 ///
+/// assert_eq!(ensemble.training().method, "boost-km");
 /// let curve = &ensemble.training().curve;
 /// assert!(curve.windows(2).all(|rounds| rounds[1].error <= rounds[0].error)); // the training error never rises
 /// assert!((ensemble.beta().iter().sum::<f64>() - 1.0).abs() < 1e-12);
@@ -103,12 +90,6 @@ pub struct Boost<'a, T> {
     pub phi: Option<&'a dyn Degradation<T>>,
     /// When to stop early; never if `None`.
     pub validation: Option<Validation>,
-    /// What the method is called in [`Training`].
-    pub method: String,
-    /// What the learner is called in [`Training`].
-    pub learner_name: String,
-    /// What the coder is called in [`Training`].
-    pub coder_name: String,
 }
 
 /// Early stopping: samples held out from training, and for how long they may see no gain.
@@ -154,28 +135,13 @@ pub enum Stop {
 
 impl<'a, T: Scalar> Boost<'a, T> {
     /// The default settings with this learner and this coder.
-    pub fn new<W, C>(learner: &'a W, coder: &'a C) -> Self
-    where
-        W: WeakLearner<T> + Debug,
-        C: SparseCoder<T> + Sync + Debug,
-    {
-        Self {
-            learner,
-            coder,
-            n_models: 20,
-            seed: 0,
-            masses: None,
-            phi: None,
-            validation: None,
-            method: "boosting".into(),
-            learner_name: format!("{learner:?}"),
-            coder_name: format!("{coder:?}"),
-        }
+    pub fn new(learner: &'a dyn WeakLearner<T>, coder: &'a (dyn SparseCoder<T> + Sync)) -> Self {
+        Self { learner, coder, n_models: 20, seed: 0, masses: None, phi: None, validation: None }
     }
 
     /// Runs all rounds. `on_round` is told of each; if it answers `Break`, the ensemble so far is the result.
     ///
-    /// `run` tells of the samples done within a step and can interrupt it. To keep what was trained until then, call
+    /// `run` tells of the samples done, two passes a round, and can interrupt it. To keep what was trained until then, call
     /// [`start`](Self::start) and [`Boosting::step`] instead.
     ///
     /// # Errors
@@ -187,7 +153,8 @@ impl<'a, T: Scalar> Boost<'a, T> {
         on_round: &dyn Fn(&Round) -> ControlFlow<()>,
     ) -> Result<Ensemble<T>> {
         let mut boosting = self.start(samples)?;
-        while let Some(round) = boosting.step(run)? {
+        let part = |round: usize| run.passes(round..round + 1, self.n_models, samples.columns().saturating_mul(2));
+        while let Some(round) = boosting.step(part(boosting.curve().len()))? {
             if on_round(&round).is_break() {
                 break;
             }
@@ -222,7 +189,8 @@ impl<'a, T: Scalar> Boost<'a, T> {
             return Err(Error::parameter("n_models", self.n_models, "is less than the members there already are"));
         }
         let mut boosting = self.start(samples)?;
-        for (dictionary, &alpha) in members.into_iter().zip(alphas) {
+        for (round, (dictionary, &alpha)) in members.into_iter().zip(alphas).enumerate() {
+            let run = run.passes(round..round + 1, alphas.len(), samples.columns());
             boosting.take(dictionary, Some(alpha), run)?;
         }
         Ok(boosting)
@@ -251,9 +219,9 @@ impl<'a, T: Scalar> Boost<'a, T> {
 
     fn training(&self, curve: &[Round]) -> Training {
         Training {
-            method: self.method.clone(),
-            learner: self.learner_name.clone(),
-            coder: self.coder_name.clone(),
+            method: format!("boost-{}", self.learner.name()),
+            learner: format!("{:?}", self.learner),
+            coder: format!("{:?}", self.coder),
             seed: self.seed,
             curve: curve.to_vec(),
         }

@@ -1,14 +1,13 @@
 //! Random dictionaries with equal weights: RandExAv (§III-A).
 
-use std::fmt::Debug;
-
 use crate::blocks::Run;
-use crate::dictionary::{Dictionary, Draw, WeakLearner};
+use crate::dictionary::{Dictionary, WeakLearner};
 use crate::error::{Error, Result};
+use crate::masses::Masses;
 use crate::matrix::MatrixView;
+use crate::rng::Draw;
 use crate::scalar::Scalar;
 
-use super::strips::checked_masses;
 use super::{Ensemble, SparseModel, Training};
 
 /// L dictionaries learned independently of each other, each with β = 1/L.
@@ -21,7 +20,6 @@ use super::{Ensemble, SparseModel, Training};
 /// | `n_models` | L | 20 | how many | ≥ 1 |
 /// | `seed` | | 0 | of the random choices | |
 /// | `masses` | p | all alike | how much each sample counts | ≥ 0, not all 0 |
-/// | `method`, `learner_name` | | | written into [`Training`] | |
 ///
 /// The paper uses L = 20 (§II-B) and 50 (§IV).
 ///
@@ -36,25 +34,16 @@ use super::{Ensemble, SparseModel, Training};
 ///
 /// # Example
 /// ```
-/// use sparsemble::dictionary::{Dictionary, Draw, WeakLearner};
+/// use sparsemble::dictionary::Examples;
 /// use sparsemble::ensemble::Averaging;
-/// use sparsemble::{Matrix, MatrixView, Result, Run};
+/// use sparsemble::{Matrix, Run};
 ///
-/// /// The sample with the number of the round.
-/// #[derive(Debug)]
-/// struct ByNumber;
-///
-/// impl WeakLearner<f64> for ByNumber {
-///     fn learn(&self, samples: MatrixView<'_, f64>, _: &[f64], draw: Draw, _: Run<'_>) -> Result<Dictionary<f64>> {
-///         Dictionary::new(Matrix::from_fn(samples.rows(), 1, |r, _| samples.get(r, draw.round as usize)))
-///     }
-/// }
-///
-/// let samples = Matrix::from_columns(vec![2.0, 0.0, 0.0, 3.0], 2, 2)?;
-/// let averaging = Averaging { n_models: 2, ..Averaging::new(&ByNumber) };
+/// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
+/// let learner = Examples { atoms: 3 };
+/// let averaging = Averaging { n_models: 2, ..Averaging::new(&learner) };
 /// let ensemble = averaging.train(samples.view(), Run::default())?;
+/// assert_eq!(ensemble.training().method, "rand-ex-av");
 /// assert_eq!(ensemble.beta(), [0.5, 0.5]);
-/// assert_eq!(ensemble.models()[1].synthesis().column(0), [0.0, 1.0]);
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 ///
@@ -70,23 +59,12 @@ pub struct Averaging<'a, T> {
     pub seed: u64,
     /// How much each sample counts; all alike if `None`.
     pub masses: Option<&'a [f64]>,
-    /// What the method is called in [`Training`].
-    pub method: String,
-    /// What the learner is called in [`Training`].
-    pub learner_name: String,
 }
 
 impl<'a, T: Scalar> Averaging<'a, T> {
     /// The default settings with this learner.
-    pub fn new<W: WeakLearner<T> + Debug>(learner: &'a W) -> Self {
-        Self {
-            learner,
-            n_models: 20,
-            seed: 0,
-            masses: None,
-            method: "averaging".into(),
-            learner_name: format!("{learner:?}"),
-        }
+    pub fn new(learner: &'a dyn WeakLearner<T>) -> Self {
+        Self { learner, n_models: 20, seed: 0, masses: None }
     }
 
     /// Learns all members.
@@ -94,7 +72,8 @@ impl<'a, T: Scalar> Averaging<'a, T> {
     /// # Errors
     /// Those of the learner, or if there is to be no model.
     pub fn train(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Ensemble<T>> {
-        let members = (0..self.n_models).map(|number| self.member(samples, number, run));
+        let part = |number: usize| run.passes(number..number + 1, self.n_models, samples.columns());
+        let members = (0..self.n_models).map(|number| self.member(samples, number, part(number)));
         self.combine(&members.collect::<Result<Vec<_>>>()?)
     }
 
@@ -103,8 +82,8 @@ impl<'a, T: Scalar> Averaging<'a, T> {
     /// # Errors
     /// Those of the learner.
     pub fn member(&self, samples: MatrixView<'_, T>, number: usize, run: Run<'_>) -> Result<Dictionary<T>> {
-        let masses = checked_masses(self.masses, samples.columns())?;
-        self.learner.learn(samples, &masses, Draw { seed: self.seed, round: number as u64 }, run)
+        let masses = Masses::new(self.masses, samples.columns())?;
+        self.learner.learn(samples, &masses.values(), Draw { seed: self.seed, round: number as u64 }, run)
     }
 
     /// The ensemble of members learned one by one.
@@ -117,8 +96,8 @@ impl<'a, T: Scalar> Averaging<'a, T> {
         }
         let models = members.iter().map(SparseModel::plain).collect::<Result<Vec<_>>>()?;
         let training = Training {
-            method: self.method.clone(),
-            learner: self.learner_name.clone(),
+            method: format!("rand-{}-av", self.learner.name()),
+            learner: format!("{:?}", self.learner),
             coder: String::new(),
             seed: self.seed,
             curve: Vec::new(),

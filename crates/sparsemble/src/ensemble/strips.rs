@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::degradation::Degradation;
-use crate::error::{Error, Result, expect_size};
-use crate::matrix::{Matrix, MatrixView, first_not_finite};
+use crate::error::{Result, expect_size};
+use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
 /// Samples in a strip: a multiple of every coder's own block, few enough to occupy all threads with a small batch.
@@ -18,10 +18,7 @@ pub(super) const STRIP: usize = 384;
 pub(super) fn strip<T: Scalar>(samples: MatrixView<'_, T>, range: Range<usize>) -> Result<Matrix<T>> {
     let mut strip = Matrix::zeros(samples.rows(), range.len());
     for (slot, sample) in range.enumerate() {
-        samples.copy_column(sample, strip.column_mut(slot));
-        if let Some(row) = first_not_finite(strip.column(slot)) {
-            return Err(Error::NotFinite { what: "samples", row, column: sample });
-        }
+        samples.copy_finite_column(sample, strip.column_mut(slot), "samples")?;
     }
     Ok(strip)
 }
@@ -36,20 +33,6 @@ pub(super) fn degrade<T: Scalar>(phi: &dyn Degradation<T>, matrix: MatrixView<'_
         phi.apply(&column, degraded.column_mut(c));
     }
     Ok(degraded)
-}
-
-/// One mass for each sample: the given ones, checked, or all 1.
-pub(super) fn checked_masses(masses: Option<&[f64]>, n_samples: usize) -> Result<Vec<f64>> {
-    let Some(masses) = masses else { return Ok(vec![1.0; n_samples]) };
-    expect_size("masses: number of samples", n_samples, masses.len())?;
-    if let Some(bad) = masses.iter().find(|mass| !(**mass >= 0.0 && mass.is_finite())) {
-        return Err(Error::parameter("masses", bad, "every mass must be finite and not negative"));
-    }
-    let total: f64 = masses.iter().sum();
-    if !(total > 0.0 && total.is_finite()) {
-        return Err(Error::parameter("masses: sum", total, "must be positive and finite"));
-    }
-    Ok(masses.to_vec())
 }
 
 /// A matrix in pieces of one strip each, for threads to write to: each piece has its own lock, and one strip one thread.

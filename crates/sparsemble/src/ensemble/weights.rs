@@ -13,6 +13,7 @@ mod by_samples;
 pub use by_samples::OracleWeights;
 
 use crate::error::{Error, Result, expect_size};
+use crate::masses::check_mass;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
@@ -136,9 +137,7 @@ impl MemberGram {
     pub fn add<T: Scalar>(&mut self, mass: f64, sample: &[T], approximations: &Matrix<T>) -> Result<()> {
         expect_size("approximations: number of members", self.n_members, approximations.columns())?;
         expect_size("approximations: number of features (that of the sample)", sample.len(), approximations.rows())?;
-        if !(mass >= 0.0 && mass.is_finite()) {
-            return Err(Error::parameter("mass", mass, "must be finite and not negative"));
-        }
+        check_mass("mass", mass)?;
         let x = sample.iter().map(|value| value.to_f64());
         let mut residuals: Vec<f64> = x.clone().collect();
         for l in 0..self.n_members {

@@ -5,14 +5,14 @@
 //! ([`crate::sampling`]) keyed by the row, so they do not depend on the order in which the samples are seen.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use rand::rngs::ChaCha8Rng;
 
 use crate::blocks::Run;
-use crate::dictionary::Draw;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::rng::{RowNumbers, stream};
+use crate::rng::{Draw, RowNumbers};
 use crate::sampling::Race;
 use crate::scalar::Scalar;
 
@@ -31,16 +31,21 @@ pub(super) fn parallel<T: Scalar>(
     draw: Draw,
     run: Run<'_>,
 ) -> Result<Matrix<T>> {
-    let mut candidates = Candidates::draw(points, clusters, (drawn, rounds), draw, run)?;
-    candidates.fill(points, clusters, run)?;
+    // The clustering of the candidates counts two of as many passes.
+    let passes = rounds.saturating_add(3);
+    let [drawing, clustering] =
+        [0..passes - 2, passes - 2..passes].map(|part| run.passes(part, passes, points.count()));
+    let mut candidates = Candidates::draw(points, clusters, (drawn, rounds), draw, drawing)?;
+    candidates.fill(points, clusters, clustering.part(0..0, 1))?;
     let values = points.gather(&candidates.rows);
     if candidates.rows.len() == clusters {
         return Ok(values);
     }
     let masses = candidates.masses(points); // step (f)
     let candidates = Points::tame(values.view(), &masses);
-    let first = plus_plus::choose(&candidates, clusters, stream(draw.seed, "reclustering", draw.round), run)?;
-    Ok(lloyd::improve(&candidates, first, RECLUSTERING, run)?.centers) // step (g)
+    let [choosing, improving] = [0..1, 1..2].map(|half| clustering.part(half, 2));
+    let first = plus_plus::choose(&candidates, clusters, draw.stream("reclustering"), choosing)?;
+    Ok(lloyd::improve(&candidates, first, RECLUSTERING, improving)?.centers) // step (g)
 }
 
 /// M̄, the samples drawn so far.
@@ -60,23 +65,24 @@ impl Candidates {
         draw: Draw,
         run: Run<'_>,
     ) -> Result<Self> {
-        let rng = stream(draw.seed, "k-means||", draw.round);
+        let rng = draw.stream("k-means||");
         let nearest = vec![(0, f64::INFINITY); points.count()];
         let mut candidates = Self { rng, rows: Vec::new(), nearest };
         let masses = points.masses();
         let numbers = candidates.next_numbers();
-        let first = candidates.race(1, numbers, |i| masses[i], run)?;
-        candidates.append(points, first, run)?;
+        let pass = |pass: Range<usize>| run.passes(pass, rounds.saturating_add(1), points.count());
+        let first = candidates.race(1, numbers, |i| masses[i], pass(0..0))?;
+        candidates.append(points, first, pass(0..1))?;
         let mut round = 0;
         // Equal samples drawn together count as one candidate, so that it may take more rounds.
         while round < rounds || candidates.different(points) < clusters {
             let numbers = candidates.next_numbers();
-            let rows = candidates.race(drawn, numbers, |i| masses[i] * candidates.nearest[i].1, run)?;
+            round += 1;
+            let rows = candidates.race(drawn, numbers, |i| masses[i] * candidates.nearest[i].1, pass(round..round))?;
             if rows.is_empty() {
                 break;
             }
-            candidates.append(points, rows, run)?;
-            round += 1;
+            candidates.append(points, rows, pass(round..round + 1))?;
         }
         Ok(candidates)
     }

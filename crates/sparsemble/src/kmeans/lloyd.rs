@@ -29,11 +29,12 @@ pub(super) fn improve<T: Scalar>(
     (max_iterations, tolerance): (usize, f64),
     run: Run<'_>,
 ) -> Result<Found<T>> {
-    let mut pass = Pass::over(points, &centers, None, run)?;
+    let step = |number: usize| run.passes(number..number + 1, max_iterations.saturating_add(1), points.count());
+    let mut pass = Pass::over(points, &centers, None, step(0))?;
     let (mut iterations, mut reseeded, mut converged) = (0, 0, false);
     while !converged && iterations < max_iterations {
         let (next_centers, moved) = pass.means(points, &centers);
-        let next = Pass::over(points, &next_centers, Some(&pass.assignments), run)?;
+        let next = Pass::over(points, &next_centers, Some(&pass.assignments), step(iterations + 1))?;
         converged = pass.inertia - next.inertia <= tolerance * pass.inertia || next.assigns_as(&pass, points.masses());
         // Rounding may make the last step a step up; that one is not taken.
         if next.inertia > pass.inertia {

@@ -10,14 +10,16 @@ mod plus_plus;
 mod points;
 
 use crate::blocks::Run;
-use crate::dictionary::Draw;
 use crate::error::{Error, Result, expect_size};
 use crate::matrix::{Matrix, MatrixView};
-use crate::rng::stream;
+use crate::rng::Draw;
 use crate::scalar::Scalar;
 
 use nearest::Nearest;
 use points::Points;
+
+/// What the choice of the first centres counts in the progress, in iterations of Lloyd.
+const CHOICE: usize = 5;
 
 /// Weighted K-Means: min over the centres μ and the clusters M_k of Σ_k Σ_{i ∈ M_k} p(x_i) ‖x_i − μ_k‖².
 ///
@@ -46,14 +48,13 @@ use points::Points;
 ///
 /// # Example
 /// ```
-/// use sparsemble::dictionary::Draw;
 /// use sparsemble::kmeans::WeightedKMeans;
-/// use sparsemble::{Matrix, Run};
+/// use sparsemble::{Draw, Matrix, Run};
 ///
 /// let samples = Matrix::from_columns(vec![0.0, 1.0, 10.0, 12.0], 1, 4)?;
 /// let masses = [3.0, 1.0, 1.0, 1.0];
 /// let clustering =
-///     WeightedKMeans::new(2).fit(samples.view(), &masses, Draw { seed: 1, round: 0 }, Run::default())?;
+///     WeightedKMeans::new(2).fit(samples.view(), &masses, Draw::first(1), Run::default())?;
 /// let mut centers = clustering.centers.into_vec();
 /// centers.sort_by(f64::total_cmp);
 /// assert_eq!(centers, [0.25, 11.0]);
@@ -136,7 +137,7 @@ pub fn assign<T: Scalar>(centers: MatrixView<'_, T>, samples: MatrixView<'_, T>,
     }
     expect_size("centres: number of features (that of the samples)", samples.rows(), centers.rows())?;
     let masses = vec![1.0; samples.columns()];
-    let points = Points::new(samples, &masses, Some(centers), run)?;
+    let points = Points::new(samples, &masses, Some(centers), run.passes(0..0, 1, samples.columns()))?;
     let nearest = Nearest::new(&points.scaled(centers));
     Ok(nearest.find(&points, run)?.into_iter().map(|(center, _)| center).collect())
 }
@@ -152,9 +153,12 @@ impl<T: Scalar> WeightedKMeans<T> {
     /// # Errors
     /// See [`WeightedKMeans`].
     pub fn fit(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Clustering<T>> {
-        let points = self.check(samples, masses, run)?;
-        let first = self.first_centers(&points, draw, run)?;
-        let found = lloyd::improve(&points, first, (self.max_iterations, self.tolerance), run)?;
+        let passes = self.max_iterations.saturating_add(CHOICE + 2);
+        let parts = [0..1, 1..1 + CHOICE, 1 + CHOICE..passes];
+        let [checking, choosing, improving] = parts.map(|part| run.passes(part, passes, samples.columns()));
+        let points = self.check(samples, masses, checking)?;
+        let first = self.first_centers(&points, draw, choosing)?;
+        let found = lloyd::improve(&points, first, (self.max_iterations, self.tolerance), improving)?;
         Ok(Clustering {
             centers: points.unscaled(&found.centers),
             inertia: points.unscaled_energy(found.inertia),
@@ -176,15 +180,15 @@ impl<T: Scalar> WeightedKMeans<T> {
         draw: Draw,
         run: Run<'_>,
     ) -> Result<Matrix<T>> {
-        let points = self.check(samples, masses, run)?;
-        Ok(points.unscaled(&self.first_centers(&points, draw, run)?))
+        let parts = [0..1, 1..1 + CHOICE];
+        let [checking, choosing] = parts.map(|part| run.passes(part, 1 + CHOICE, samples.columns()));
+        let points = self.check(samples, masses, checking)?;
+        Ok(points.unscaled(&self.first_centers(&points, draw, choosing)?))
     }
 
     fn first_centers(&self, points: &Points<'_, T>, draw: Draw, run: Run<'_>) -> Result<Matrix<T>> {
         match &self.init {
-            KMeansInit::PlusPlus => {
-                plus_plus::choose(points, self.clusters, stream(draw.seed, "k-means++", draw.round), run)
-            }
+            KMeansInit::PlusPlus => plus_plus::choose(points, self.clusters, draw.stream("k-means++"), run),
             KMeansInit::Parallel { oversampling, rounds } => {
                 let drawn = (self.clusters as f64 * oversampling).ceil() as usize;
                 init::parallel(points, self.clusters, (drawn, *rounds), draw, run)

@@ -31,7 +31,8 @@ pub(super) fn choose<T: Scalar>(
     run: Run<'_>,
 ) -> Result<Matrix<T>> {
     let trials = 2 + (clusters as f64).ln() as usize;
-    let mut state = Distances::new(points, run)?;
+    let pass = |pass: Range<usize>| run.passes(pass, clusters, points.count());
+    let mut state = Distances::new(points, pass(0..0))?;
     let mut chosen = Vec::with_capacity(clusters);
     let mut is_chosen = vec![false; points.count()];
     while chosen.len() < clusters {
@@ -44,7 +45,7 @@ pub(super) fn choose<T: Scalar>(
         }
         let trials = if chosen.is_empty() || all_represented { 1 } else { trials };
         let drawn: Vec<usize> = (0..trials).map(|_| place(&cumulative, rng.random())).collect();
-        let best = state.best(points, &drawn, run)?;
+        let best = state.best(points, &drawn, pass(chosen.len()..chosen.len() + 1))?;
         is_chosen[best] = true;
         chosen.push(best);
     }

@@ -2,8 +2,8 @@
 
 use crate::blocks::Run;
 use crate::error::{Error, Result};
-use crate::matrix::{Matrix, MatrixView, first_not_finite};
-use crate::sampling::check_masses;
+use crate::masses::Masses;
+use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
 /// Samples checked at a time.
@@ -35,7 +35,7 @@ impl<'a, T: Scalar> Points<'a, T> {
         if samples.rows() == 0 {
             return Err(Error::Empty { what: "samples", unit: "feature" });
         }
-        let total_mass = check_masses(masses, samples.columns())?;
+        let total_mass = Masses::new(Some(masses), samples.columns())?.total();
         let column = || vec![T::ZERO; samples.rows()];
         let blocks = run.map_blocks(samples.columns(), BLOCK, column, |column, range| {
             range.map(|i| largest(samples, i, column, "samples")).try_fold(0.0_f64, |most, x| Ok(most.max(x?)))
@@ -113,10 +113,7 @@ impl<'a, T: Scalar> Points<'a, T> {
 
 /// The largest magnitude in a column; names the place of what is not finite.
 fn largest<T: Scalar>(matrix: MatrixView<'_, T>, j: usize, column: &mut [T], what: &'static str) -> Result<f64> {
-    matrix.copy_column(j, column);
-    if let Some(row) = first_not_finite(column) {
-        return Err(Error::NotFinite { what, row, column: j });
-    }
+    matrix.copy_finite_column(j, column, what)?;
     Ok(column.iter().fold(T::ZERO, |most, x| if x.abs() > most { x.abs() } else { most }).to_f64())
 }
 

@@ -8,7 +8,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use sparsemble::coding::{CodingBasis, Lasso, Penalty, Pursuit, Samples, SparseCoder};
 use sparsemble::dictionary::{
-    AltOpt, AtomUpdate, BatchOrder, Dictionary, Learned, LearningCoder, OnlineAltOpt, OnlineLearner,
+    AltOpt, AtomUpdate, BatchOrder, Centers, Dictionary, Examples, Learned, LearningCoder, OnlineAltOpt, OnlineLearner,
+    WeakLearner,
 };
 use sparsemble::image::{GrayImage, Size};
 use sparsemble::patch::TrainingPatches;
@@ -340,7 +341,7 @@ fn bad_input_is_refused_with_its_name() {
     assert!(refuse(&learner, &Matrix::zeros(3, 5), None).contains("number of features"));
     assert!(refuse(&learner, &samples, Some(&[1.0; 4])).contains("masses"));
     assert!(refuse(&learner, &samples, Some(&[1.0, 1.0, -1.0, 1.0, 1.0])).contains("negative"));
-    assert!(refuse(&learner, &samples, Some(&[0.0; 5])).contains("sum of masses"));
+    assert!(refuse(&learner, &samples, Some(&[0.0; 5])).contains("masses: sum"));
     let mut spoilt = samples.clone();
     spoilt.column_mut(3)[1] = f64::NAN;
     assert!(refuse(&learner, &spoilt, None).contains("row 1, column 3"));
@@ -386,6 +387,21 @@ fn odd_samples_work<T: Scalar>() {
 fn zero_constant_single_tiny_and_large_samples_work() {
     odd_samples_work::<f32>();
     odd_samples_work::<f64>();
+}
+
+#[test]
+fn any_weak_learner_makes_a_start_and_that_of_centres_is_the_best() {
+    let (samples, random) = patches::<f64>(1500, 24);
+    let (samples, masses) = (samples.view(), vec![2.0; 1500]);
+    let learners: [&dyn WeakLearner<f64>; 2] = [&Centers::new(24), &Examples { atoms: 24 }];
+    let [centres, examples] = learners.map(|learner| learner.start(samples, None, 1, Run::threads(1)).unwrap());
+    assert_unit_norms(&centres);
+    assert_eq!(centres, Centers::new(24).start(samples, Some(&masses), 1, Run::threads(2)).unwrap());
+    let judge = |start| {
+        let judge = AltOpt { max_iterations: 0, ..AltOpt::lambda(0.2) };
+        judge.fit(samples, None, start, Run::threads(1)).unwrap().curve[0]
+    };
+    assert!(judge(&centres) < judge(&examples) && judge(&centres) < judge(&random));
 }
 
 /// Reads a reference of `make_dictionary_goldens.py`, its lines as columns.

@@ -7,35 +7,13 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use sparsemble::coding::{Lasso, OneSparse, Pursuit, SparseCoder};
 use sparsemble::degradation::{Degradation, Dense, Identity};
-use sparsemble::dictionary::{Dictionary, Draw, WeakLearner};
+use sparsemble::dictionary::{Centers, Dictionary, Examples, WeakLearner};
 use sparsemble::ensemble::{
     Averaging, Boost, Boosting, Certificate, Ensemble, Round, SparseModel, Stop, Validation, WeightConstraint,
 };
-use sparsemble::{Error, Matrix, MatrixView, Result, Run, Scalar};
+use sparsemble::{Draw, Error, Matrix, MatrixView, Result, Run, Scalar};
 
 use crate::problems::{Values, cases, norm, to_f64};
-
-/// Draws samples by mass without replacement, each with a key of its own.
-#[derive(Debug, Clone, Copy)]
-struct ByMass {
-    atoms: usize,
-}
-
-impl<T: Scalar> WeakLearner<T> for ByMass {
-    fn learn(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, _: Run<'_>) -> Result<Dictionary<T>> {
-        let key = |i: usize| {
-            Values::new(draw.seed ^ (draw.round << 32) ^ (i as u64).wrapping_mul(977)).unit().ln() / masses[i]
-        };
-        let mut order: Vec<usize> = (0..masses.len()).filter(|&i| masses[i] > 0.0).collect();
-        if order.len() < self.atoms {
-            return Err(Error::TooFewSamples { what: "atoms", needed: self.atoms, found: order.len() });
-        }
-        order.sort_by(|&i, &j| key(j).total_cmp(&key(i)));
-        order.truncate(self.atoms);
-        let atoms = Matrix::from_fn(samples.rows(), self.atoms, |r, c| samples.get(r, order[c]));
-        Dictionary::new(atoms)?.with_sources(order)
-    }
-}
 
 type Coder<T> = dyn SparseCoder<T> + Sync;
 
@@ -57,9 +35,8 @@ fn coders<T: Scalar>() -> [Box<Coder<T>>; 3] {
     [Box::new(OneSparse::default()), Box::new(Lasso::lambda(0.5)), Box::new(Pursuit::omp(2))]
 }
 
-/// A boost with the learner above, `atoms` atoms and this coder.
-fn boost<'a, T: Scalar>(learner: &'a ByMass, coder: &'a Coder<T>, n_models: usize) -> Boost<'a, T> {
-    Boost { coder, n_models, seed: 3, ..Boost::new(learner, &OneSparse { atoms: 1, nonnegative: false }) }
+fn boost<'a, T: Scalar>(learner: &'a dyn WeakLearner<T>, coder: &'a Coder<T>, n_models: usize) -> Boost<'a, T> {
+    Boost { n_models, seed: 3, ..Boost::new(learner, coder) }
 }
 
 fn go_on(_: &Round) -> ControlFlow<()> {
@@ -85,10 +62,21 @@ fn assert_close<T: Scalar>(a: &Matrix<T>, b: &Matrix<T>, relative: f64) {
     assert!(norm(&apart) <= relative * size, "{:e} apart of {size:e}", norm(&apart));
 }
 
+/// BoostEx and BoostKM.
 fn the_laws_of_boosting<T: Scalar>(seed: u64, coder: &Coder<T>, phi: Option<&dyn Degradation<T>>) {
+    the_laws_of_boosting_by(&Examples { atoms: 4 }, "boost-ex", seed, coder, phi);
+    the_laws_of_boosting_by(&Centers::new(4), "boost-km", seed, coder, phi);
+}
+
+fn the_laws_of_boosting_by<T: Scalar>(
+    learner: &dyn WeakLearner<T>,
+    method: &str,
+    seed: u64,
+    coder: &Coder<T>,
+    phi: Option<&dyn Degradation<T>>,
+) {
     let samples = samples::<T>(seed, 6, 500);
-    let learner = ByMass { atoms: 4 };
-    let boost = Boost { phi, ..boost(&learner, coder, 6) };
+    let boost = Boost { phi, ..boost(learner, coder, 6) };
     let mut boosting = boost.start(samples.view()).unwrap();
     while boosting.step(Run::threads(1)).unwrap().is_some() {
         assert!((boosting.masses().iter().sum::<f64>() - 1.0).abs() < 1e-12, "masses sum to one");
@@ -96,6 +84,9 @@ fn the_laws_of_boosting<T: Scalar>(seed: u64, coder: &Coder<T>, phi: Option<&dyn
     assert_eq!(boosting.stopped(), Some(Stop::AllRounds));
     let ensemble = boosting.ensemble().unwrap();
     let precision = 100.0 * T::EPSILON.to_f64();
+    let training = ensemble.training();
+    assert_eq!((&*training.method, &training.learner), (method, &format!("{learner:?}")));
+    assert_eq!(training.coder, format!("{coder:?}"));
 
     let curve = ensemble.training().curve.clone();
     assert_eq!(curve.len(), 6);
@@ -167,7 +158,7 @@ fn bits<T: Scalar>(boosting: &Boosting<'_, T>) -> (Vec<u64>, Vec<u64>) {
 fn the_identity_as_degradation_changes_no_bit() {
     let samples = samples::<f32>(1, 6, 450);
     for coder in coders::<f32>() {
-        let learner = ByMass { atoms: 5 };
+        let learner = Examples { atoms: 5 };
         let plain = boost(&learner, coder.as_ref(), 4);
         let identity = Identity::new(6);
         let degraded = Boost { phi: Some(&identity), ..plain.clone() };
@@ -180,7 +171,7 @@ fn the_identity_as_degradation_changes_no_bit() {
 #[test]
 fn the_number_of_threads_changes_no_bit() {
     let samples = samples::<f32>(2, 6, 1500);
-    let learner = ByMass { atoms: 5 };
+    let learner = Examples { atoms: 5 };
     let coder = Lasso::lambda(0.3);
     let boost = Boost { validation: Some(Validation { fraction: 0.2, patience: 9 }), ..boost(&learner, &coder, 4) };
     let [one, three] = [1, 3].map(|n| finish(boost.start(samples.view()).unwrap(), Run::threads(n)));
@@ -200,7 +191,7 @@ fn the_number_of_threads_changes_no_bit() {
 #[test]
 fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     let samples = samples::<f64>(3, 6, 700);
-    let learner = ByMass { atoms: 5 };
+    let learner = Examples { atoms: 5 };
     let coder = Lasso::lambda(0.4);
     let phi = projection();
     let validation = Some(Validation { fraction: 0.3, patience: 9 });
@@ -226,16 +217,19 @@ fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
 #[test]
 fn an_interrupted_step_changes_nothing_and_can_be_repeated() {
     let samples = samples::<f64>(5, 6, 2000);
-    let learner = ByMass { atoms: 5 };
+    let learner = Examples { atoms: 5 };
     let coder = OneSparse::default();
     let boost = boost(&learner, &coder, 3);
     let mut boosting = boost.start(samples.view()).unwrap();
     boosting.step(Run::threads(1)).unwrap();
     let before = bits(&boosting);
-    let stop = |done: usize, _: usize| if done > 500 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let interrupted = boosting.step(Run::threads(1).on_progress(&stop));
-    assert!(matches!(interrupted, Err(Error::Interrupted { .. })));
-    assert_eq!(before, bits(&boosting));
+    // While it learns, at the end of that, and while it codes: a step counts every sample twice.
+    for most in [1000, 1999, 2500] {
+        let stop = |done: usize, _: usize| if done > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let interrupted = boosting.step(Run::threads(1).on_progress(&stop));
+        assert!(matches!(interrupted, Err(Error::Interrupted { done, total: 4000 }) if done > most), "{most}");
+        assert_eq!(before, bits(&boosting));
+    }
     let boosting = finish(boosting, Run::threads(1));
     assert_eq!(bits(&boosting), bits(&finish(boost.start(samples.view()).unwrap(), Run::threads(1))));
 }
@@ -243,7 +237,7 @@ fn an_interrupted_step_changes_nothing_and_can_be_repeated() {
 #[test]
 fn the_caller_can_stop_after_a_round() {
     let samples = samples::<f64>(6, 6, 300);
-    let learner = ByMass { atoms: 5 };
+    let learner = Examples { atoms: 5 };
     let coder = OneSparse::default();
     let rounds = std::cell::Cell::new(0);
     let stop_after_two = |_: &Round| {
@@ -252,14 +246,14 @@ fn the_caller_can_stop_after_a_round() {
     };
     let ensemble = boost(&learner, &coder, 9).train(samples.view(), Run::default(), &stop_after_two).unwrap();
     assert_eq!(ensemble.n_models(), 2);
-    assert!(ensemble.training().learner.contains("ByMass"));
+    assert!(ensemble.training().learner.contains("Examples"));
 }
 
 #[test]
 fn boosting_turns_to_what_the_last_member_represents_badly() {
     // The masses are the energies of the residuals of the last member alone, not of the ensemble.
     let samples = samples::<f64>(7, 6, 400);
-    let learner = ByMass { atoms: 5 };
+    let learner = Examples { atoms: 5 };
     let coder = OneSparse::default();
     let boost = boost(&learner, &coder, 3);
     let boosting = finish(boost.start(samples.view()).unwrap(), Run::default());
@@ -277,7 +271,7 @@ fn boosting_turns_to_what_the_last_member_represents_badly() {
 fn data_without_error_ends_the_training_at_once() {
     let kinds: Matrix<f32> = Values::new(8).matrix(5, 3);
     let samples = Matrix::from_fn(5, 90, |r, i| kinds.column(i % 3)[r] * (1 + i) as f32);
-    let learner = ByMass { atoms: 60 }; // two thirds of the samples: all three kinds
+    let learner = Examples { atoms: 60 }; // two thirds of the samples: all three kinds
     let coder = OneSparse::default();
     let boost = boost(&learner, &coder, 5);
     let boosting = finish(boost.start(samples.view()).unwrap(), Run::default());
@@ -289,7 +283,7 @@ fn data_without_error_ends_the_training_at_once() {
 fn too_few_samples_with_an_error_end_the_training() {
     // Two samples span the first feature's line and are exact; the third is not drawn at first or is drawn alone.
     let samples = Matrix::from_columns(vec![1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 1.0, 1.0], 2, 4).unwrap();
-    let learner = ByMass { atoms: 2 };
+    let learner = Examples { atoms: 2 };
     let coder = OneSparse::default();
     let stops = (0..20).map(|seed| {
         let boost = Boost { seed, ..boost::<f64>(&learner, &coder, 9) };
@@ -303,7 +297,7 @@ fn too_few_samples_with_an_error_end_the_training() {
 fn a_validation_split_stops_early_and_keeps_the_best_round() {
     // Few noisy samples and many rounds: what is held out soon gains nothing.
     let samples: Matrix<f64> = Values::new(9).matrix(8, 60);
-    let learner = ByMass { atoms: 3 };
+    let learner = Examples { atoms: 3 };
     let coder = OneSparse::default();
     let validation = Some(Validation { fraction: 0.5, patience: 2 });
     let boost = Boost { validation, ..boost(&learner, &coder, 60) };
@@ -352,10 +346,11 @@ proptest! {
     #[test]
     fn an_average_is_the_average_by_hand(seed: u64, n_models in 1_usize..5) {
         let samples = samples::<f64>(seed, 6, 400);
-        let learner = ByMass { atoms: 5 };
+        let learner = Examples { atoms: 5 };
         let coder = Lasso::lambda(0.3);
         let averaging = Averaging { n_models, seed, ..Averaging::new(&learner) };
         let ensemble = averaging.train(samples.view(), Run::default()).unwrap();
+        prop_assert_eq!(&ensemble.training().method, "rand-ex-av");
         let combined = ensemble.approximate(samples.view(), &coder, Run::default()).unwrap();
         let members: Vec<Matrix<f64>> = ensemble
             .models()
@@ -384,6 +379,10 @@ proptest! {
 struct Given(Vec<Dictionary<f64>>);
 
 impl WeakLearner<f64> for Given {
+    fn name(&self) -> &'static str {
+        "given"
+    }
+
     fn learn(&self, _: MatrixView<'_, f64>, _: &[f64], draw: Draw, _: Run<'_>) -> Result<Dictionary<f64>> {
         Ok(self.0[draw.round as usize].clone())
     }
@@ -402,7 +401,7 @@ fn a_member_that_says_nothing_new_gets_no_weight() {
 #[test]
 fn oracle_weights_beat_shared_ones_and_both_keep_the_bound() {
     let samples = samples::<f32>(12, 6, 900);
-    let learner = ByMass { atoms: 5 };
+    let learner = Examples { atoms: 5 };
     let coder = OneSparse::default();
     let ensemble = Averaging { n_models: 6, ..Averaging::new(&learner) }.train(samples.view(), Run::default()).unwrap();
     let view = samples.view();
@@ -430,7 +429,7 @@ fn refused<R>(result: Result<R>, words: &str) {
 #[test]
 fn what_cannot_be_trained_is_refused_with_a_reason() {
     let samples = samples::<f64>(13, 6, 40);
-    let learner = ByMass { atoms: 5 };
+    let learner = Examples { atoms: 5 };
     let coder = OneSparse::default();
     let good = boost::<f64>(&learner, &coder, 3);
     let train = |boost: Boost<'_, f64>| boost.train(samples.view(), Run::default(), &go_on);
@@ -443,7 +442,7 @@ fn what_cannot_be_trained_is_refused_with_a_reason() {
     refused(train(Boost { validation: split(1.0, 1), ..good.clone() }), "validation fraction = 1");
     refused(train(Boost { validation: split(0.5, 0), ..good.clone() }), "validation patience = 0");
     refused(train(Boost { validation: split(0.001, 1), ..good.clone() }), "hold out");
-    refused(train(Boost { learner: &ByMass { atoms: 41 }, ..good.clone() }), "needed 41, found 40");
+    refused(train(Boost { learner: &Examples { atoms: 41 }, ..good.clone() }), "needed 41, found 40");
     refused(good.train(Matrix::zeros(6, 0).view(), Run::default(), &go_on), "samples is empty");
     refused(good.start(samples.view()).unwrap().ensemble(), "ensemble is empty");
 
@@ -480,7 +479,7 @@ fn what_cannot_be_combined_is_refused_with_a_reason() {
         Ensemble::new(vec![model(4, 1)], vec![1.0]).unwrap().transform(four.view(), &coder, Run::default()).unwrap();
     refused(ensemble.reconstruct(&one.codes, Run::default()), "codes: number of atoms");
     refused(
-        Averaging { n_models: 0, ..Averaging::new(&ByMass { atoms: 2 }) }.train(four.view(), Run::default()),
+        Averaging { n_models: 0, ..Averaging::new(&Examples { atoms: 2 }) }.train(four.view(), Run::default()),
         "n_models = 0",
     );
     refused(ensemble.truncated(2), "sum to zero");

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 use proptest::prelude::*;
-use sparsemble::dictionary::{Centers, Dictionary, Draw, Examples, WeakLearner};
-use sparsemble::{Error, Matrix, MatrixView, Run};
+use sparsemble::dictionary::{Centers, Dictionary, Examples, WeakLearner};
+use sparsemble::{Draw, Error, Matrix, MatrixView, Run};
 
 use crate::problems::{Values, cases, norm, to_f64};
 
@@ -163,8 +163,8 @@ fn bad_input_is_refused_by_name() {
         };
         assert!(refused(&samples, &masses[1..]).contains("masses"), "{name}");
         assert!(refused(&samples, &[0.0; 50]).contains("masses"), "{name}");
-        assert!(refused(&samples, &[&masses[1..], &[-1.0]].concat()).contains("mass = -1"), "{name}");
-        assert!(refused(&samples, &[&masses[1..], &[f64::NAN]].concat()).contains("mass = NaN"), "{name}");
+        assert!(refused(&samples, &[&masses[1..], &[-1.0]].concat()).contains("masses = -1"), "{name}");
+        assert!(refused(&samples, &[&masses[1..], &[f64::NAN]].concat()).contains("masses = NaN"), "{name}");
     }
     for (name, learner) in learners(0) {
         let error = learner.learn(samples.view(), &masses, DRAW, Run::threads(1)).unwrap_err();

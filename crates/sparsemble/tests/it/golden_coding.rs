@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
-use std::path::Path;
-
 use sparsemble::coding::{
     Coding, CodingBasis, Fista, Lasso, OneSparse, Penalty, Pursuit, Samples, SparseCoder, lambda_max,
 };
 use sparsemble::{Matrix, Run, Scalar};
 
+use crate::npy::{self, converted};
 use crate::problems::code;
 
 const LAMBDA: f64 = 0.2;
@@ -16,22 +15,8 @@ const SPARSITY: usize = 5;
 const ERROR: f64 = 0.05;
 const RELATIVE: f64 = 0.1;
 
-/// Reads a reference: a two-dimensional `.npy` file of little-endian doubles in C order, its rows as columns.
 fn golden(name: &str) -> Matrix<f64> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/golden/coding_{name}.npy"));
-    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let header_length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
-    let (header, data) = bytes[10..].split_at(header_length);
-    let header = std::str::from_utf8(header).unwrap();
-    assert!(header.contains("'<f8'") && header.contains("'fortran_order': False"), "{name}: {header}");
-    let shape = header.split(['(', ')']).nth(1).unwrap();
-    let shape: Vec<usize> = shape.split(',').map(|size| size.trim().parse().unwrap()).collect();
-    let values = data.chunks_exact(8).map(|chunk| f64::from_le_bytes(chunk.try_into().unwrap())).collect();
-    Matrix::from_columns(values, shape[1], shape[0]).unwrap()
-}
-
-fn converted<T: Scalar>(matrix: &Matrix<f64>) -> Matrix<T> {
-    Matrix::from_fn(matrix.rows(), matrix.columns(), |r, c| T::from_f64(matrix.column(c)[r]))
+    npy::golden(&format!("coding_{name}"))
 }
 
 /// The committed dictionary and samples, and the coder's answer to them.

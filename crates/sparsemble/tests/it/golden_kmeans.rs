@@ -2,17 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
-use sparsemble::dictionary::Draw;
 use sparsemble::kmeans::{KMeansInit, WeightedKMeans, assign};
-use sparsemble::{Matrix, Run, Scalar};
+use sparsemble::{Draw, Run, Scalar};
 
-use crate::npy::golden;
+use crate::npy::{converted, golden};
 
 const DRAW: Draw = Draw { seed: 1, round: 0 };
-
-fn converted<T: Scalar>(matrix: &Matrix<f64>) -> Matrix<T> {
-    Matrix::from_fn(matrix.rows(), matrix.columns(), |r, c| T::from_f64(matrix.column(c)[r]))
-}
 
 fn centers_match<T: Scalar>(closeness: f64) {
     let samples = converted::<T>(&golden("kmeans_samples"));

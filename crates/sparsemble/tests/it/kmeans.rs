@@ -3,9 +3,8 @@
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 use proptest::prelude::*;
-use sparsemble::dictionary::Draw;
 use sparsemble::kmeans::{Clustering, KMeansInit, WeightedKMeans};
-use sparsemble::{Error, Matrix, Run, Scalar};
+use sparsemble::{Draw, Error, Matrix, Run, Scalar};
 
 use crate::problems::{Values, cases, columns, to_f64};
 

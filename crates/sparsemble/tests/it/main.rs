@@ -9,6 +9,9 @@ mod golden_coding;
 mod golden_kmeans;
 mod kmeans;
 mod npy;
+#[cfg(feature = "io")]
+mod paper;
 mod patch;
 mod problems;
+mod progress;
 mod weights;

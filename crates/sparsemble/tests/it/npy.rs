@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use sparsemble::Matrix;
+use sparsemble::{Matrix, Scalar};
 
 /// Reads a reference: a two-dimensional `.npy` file of little-endian doubles in C order, its rows as columns.
 pub(crate) fn golden(name: &str) -> Matrix<f64> {
@@ -18,4 +18,9 @@ pub(crate) fn golden(name: &str) -> Matrix<f64> {
     let shape: Vec<usize> = shape.split(',').map(|size| size.trim().parse().unwrap()).collect();
     let values = data.chunks_exact(8).map(|chunk| f64::from_le_bytes(chunk.try_into().unwrap())).collect();
     Matrix::from_columns(values, shape[1], shape[0]).unwrap()
+}
+
+/// A reference in the number type under test.
+pub(crate) fn converted<T: Scalar>(matrix: &Matrix<f64>) -> Matrix<T> {
+    Matrix::from_fn(matrix.rows(), matrix.columns(), |r, c| T::from_f64(matrix.column(c)[r]))
 }

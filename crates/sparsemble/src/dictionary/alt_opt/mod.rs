@@ -9,7 +9,6 @@ mod batch;
 mod cholesky;
 mod coder;
 mod ksvd;
-mod masses;
 mod online;
 mod pass;
 mod statistics;
@@ -23,11 +22,11 @@ pub use pass::CodesReport;
 use crate::blocks::Run;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, expect_size};
+use crate::masses::Masses;
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
 use ksvd::KeptCodes;
-use masses::Masses;
 use pass::{Outcome, Pass};
 use statistics::Statistics;
 use update::Atoms;
@@ -43,7 +42,9 @@ use update::Atoms;
 /// | `max_iterations` | 50 | the most atom updates; 0 only judges the start | ≥ 0 |
 /// | `tolerance` | 10⁻⁴ | stop when an iteration changes the objective by less than this fraction of it | ≥ 0 |
 ///
-/// The paper's λ is 0.2 (§II-B); it starts from normalised cluster centres (§I-A) and states no number of iterations.
+/// The paper's λ is 0.2 (§II-B); it states no number of iterations. It starts from normalised cluster centres (§I-A),
+/// which are those of [`Centers`](super::Centers), as in the example below; any other dictionary will do, a learned one
+/// among them (warm start).
 ///
 /// With the lasso and block coordinate descent the objective never rises, but for what the coder's own tolerance
 /// allows. Atoms that no sample uses are replaced by the samples of the largest p‖x − Da‖², which raises nothing either.
@@ -59,15 +60,15 @@ use update::Atoms;
 ///
 /// # Errors
 /// If sizes disagree, a value of a sample with positive mass is not finite, a mass is negative, all masses are zero, a
-/// parameter is out of range, or the run was interrupted. Progress is told for each few thousand samples anew.
+/// parameter is out of range, or the run was interrupted.
 ///
 /// # Example
 /// ```
-/// use sparsemble::dictionary::{AltOpt, Dictionary};
+/// use sparsemble::dictionary::{AltOpt, Centers, WeakLearner};
 /// use sparsemble::{Matrix, Run};
 ///
 /// let samples = Matrix::from_fn(8, 100, |r, c| ((r * (c % 5 + 1)) as f64 + c as f64).sin());
-/// let start = Dictionary::new(Matrix::from_fn(8, 12, |r, c| ((r + 2) * (c + 1)) as f64 % 7.0 - 3.2))?;
+/// let start = Centers::new(12).start(samples.view(), None, 1, Run::default())?;
 /// let learned = AltOpt::lambda(0.1).fit(samples.view(), None, &start, Run::default())?;
 /// assert!(learned.curve.is_sorted_by(|earlier, later| later <= earlier));
 /// # Ok::<(), sparsemble::Error>(())
@@ -154,7 +155,8 @@ impl AltOpt {
         self.check()?;
         check_samples(samples, start)?;
         let masses = Masses::new(masses, samples.columns())?;
-        let pass = Pass { coder: &self.coder, samples, run };
+        let n_chosen = masses.positive().count();
+        let passes = self.max_iterations.saturating_add(1);
         let mut statistics = Statistics::new(start.n_features(), start.n_atoms());
         let mut dictionary = start.clone();
         let mut curve = Vec::new();
@@ -162,7 +164,9 @@ impl AltOpt {
         loop {
             statistics.clear();
             let mut kept = KeptCodes::new();
-            let chosen = masses.positive().map(|i| (i, masses.of(i) / masses.total()));
+            let run = run.passes(curve.len()..curve.len() + 1, passes, n_chosen);
+            let pass = Pass { coder: &self.coder, samples, n_chosen, run };
+            let chosen = masses.positive().map(|i| (i, masses.share(i)));
             let outcome = pass.over(&dictionary, chosen, &mut statistics, |batch, codes| {
                 if self.update == AtomUpdate::KSvd {
                     kept.keep(batch, codes);

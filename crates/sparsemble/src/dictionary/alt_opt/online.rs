@@ -6,12 +6,12 @@ use crate::blocks::Run;
 use crate::coding::{Lasso, SparseCodes};
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result};
+use crate::masses::Masses;
 use crate::matrix::MatrixView;
 use crate::rng::stream;
 use crate::scalar::Scalar;
 
 use super::batch::{Batch, usual_size};
-use super::masses::Masses;
 use super::pass::Pass;
 use super::statistics::Statistics;
 use super::update::Atoms;
@@ -144,8 +144,10 @@ impl OnlineAltOpt {
             if self.order == BatchOrder::Shuffled {
                 order.shuffle(&mut stream(self.seed, "online order", epoch as u64));
             }
-            for batch in order.chunks(self.batch) {
-                learner.step(samples, masses, batch, run)?;
+            let run = run.passes(epoch..epoch + 1, self.epochs, order.len());
+            for (number, batch) in order.chunks(self.batch).enumerate() {
+                let done = number * self.batch;
+                learner.step(samples, masses, batch, run.part(done..done + batch.len(), order.len()))?;
             }
         }
         Ok(learner)
@@ -226,7 +228,7 @@ impl<T: Scalar> OnlineLearner<T> {
         let mut used = vec![false; self.dictionary.n_atoms()];
         let mark = |_: &Batch<T>, codes: &SparseCodes<T>| codes.atoms().iter().for_each(|&j| used[j as usize] = true);
         let chosen = batch.iter().map(|&i| (i, weight * masses.of(i)));
-        let pass = Pass { coder: &self.settings.coder, samples, run };
+        let pass = Pass { coder: &self.settings.coder, samples, n_chosen: batch.len(), run };
         // Only a batch of several parts can fail after the first of them was added.
         let backup = (batch.len() > usual_size(samples.rows())).then(|| self.statistics.clone());
         let outcome = pass.over(&self.dictionary, chosen, &mut self.statistics, mark).inspect_err(|_| {

@@ -1,7 +1,5 @@
 //! One look at the samples: code them, and keep what the atoms and the report need.
 
-use std::ops::ControlFlow;
-
 use crate::blocks::Run;
 use crate::coding::{CodingBasis, Samples, SparseCodes};
 use crate::dictionary::Dictionary;
@@ -34,6 +32,8 @@ pub struct CodesReport {
 pub(super) struct Pass<'a, T> {
     pub(super) coder: &'a LearningCoder,
     pub(super) samples: MatrixView<'a, T>,
+    /// How many samples will be chosen.
+    pub(super) n_chosen: usize,
     pub(super) run: Run<'a>,
 }
 
@@ -57,19 +57,19 @@ impl<T: Scalar> Pass<'_, T> {
         mut keep: impl FnMut(&Batch<T>, &SparseCodes<T>),
     ) -> Result<Outcome> {
         let basis = CodingBasis::new(dictionary.view())?;
-        // The steps after the coder are too short to be told of.
-        let quiet = |_: usize, _: usize| ControlFlow::Continue(());
-        let quiet = self.run.on_progress(&quiet);
         let n_features = dictionary.n_features();
         let mut batch = Batch::new(n_features);
         let mut outcome =
             Outcome { objective: 0.0, codes: CodesReport::default(), worst: Worst::new(4 * dictionary.n_atoms()) };
         while batch.load(self.samples, &mut chosen, usual_size(n_features))? {
-            let coding = self.coder.as_coder::<T>().encode(&basis, &Samples::new(batch.view()?), self.run)?;
-            let errors = quiet.map_blocks(batch.len(), ERRORS, Vec::new, |residual, range| {
+            let done = outcome.codes.n_samples;
+            let run = self.run.part(done..done + batch.len(), self.n_chosen);
+            let coding = self.coder.as_coder::<T>().encode(&basis, &Samples::new(batch.view()?), run)?;
+            let silent = self.run.silent(); // the steps after the coder are too short to be told of
+            let errors = silent.map_blocks(batch.len(), ERRORS, Vec::new, |residual, range| {
                 Ok(range.map(|slot| batch.error(&basis, &coding.codes, slot, residual)).collect::<Vec<f64>>())
             })?;
-            statistics.add(&batch, &coding.codes, quiet)?;
+            statistics.add(&batch, &coding.codes, silent)?;
             for (slot, error) in errors.concat().into_iter().enumerate() {
                 let price: f64 = coding.codes.column(slot).map(|(j, a)| self.coder.price(j) * a.to_f64().abs()).sum();
                 outcome.objective += batch.weight(slot) * (error + price);

@@ -4,15 +4,17 @@ use std::ops::Range;
 
 use rand::RngExt;
 
-use crate::ensemble::strips::{STRIP, checked_masses};
+use crate::ensemble::strips::STRIP;
 use crate::error::{Error, Result};
+use crate::masses::{Masses, normalise};
 use crate::rng::stream;
 
 use super::Boost;
 
 /// The masses of all samples, and the samples held out.
-pub(super) struct Division {
-    masses: Vec<f64>,
+pub(super) struct Division<'a> {
+    masses: Masses<'a>,
+    n_samples: usize,
     /// Empty if none are.
     held_out: Vec<bool>,
     totals: Sums,
@@ -32,12 +34,12 @@ impl std::ops::AddAssign for Sums {
     }
 }
 
-impl Division {
-    pub(super) fn new<T>(settings: &Boost<'_, T>, n_samples: usize) -> Result<Self> {
+impl<'a> Division<'a> {
+    pub(super) fn new<T>(settings: &Boost<'a, T>, n_samples: usize) -> Result<Self> {
         let held_out = settings.validation.map(|validation| hold_out(validation.fraction, n_samples, settings.seed));
         let held_out = held_out.transpose()?.unwrap_or_default();
-        let masses = checked_masses(settings.masses, n_samples)?;
-        let mut division = Self { masses, held_out, totals: Sums::default() };
+        let masses = Masses::new(settings.masses, n_samples)?;
+        let mut division = Self { masses, n_samples, held_out, totals: Sums::default() };
         division.totals = division.sums(0..n_samples, |_| 1.0);
         if division.totals.training <= 0.0 || (division.holds_out() && division.totals.held_out <= 0.0) {
             return Err(Error::parameter("masses", 0, "all of it fell on one side of the validation split"));
@@ -51,7 +53,7 @@ impl Division {
 
     /// What a sample counts in training.
     pub(super) fn training_mass(&self, sample: usize) -> f64 {
-        if self.is_held_out(sample) { 0.0 } else { self.masses[sample] }
+        if self.is_held_out(sample) { 0.0 } else { self.masses.of(sample) }
     }
 
     fn is_held_out(&self, sample: usize) -> bool {
@@ -65,7 +67,7 @@ impl Division {
             let mut part = Sums::default();
             for i in start..(start + STRIP).min(range.end) {
                 let sum = if self.is_held_out(i) { &mut part.held_out } else { &mut part.training };
-                *sum += self.masses[i] * value(i);
+                *sum += self.masses.of(i) * value(i);
             }
             whole += part;
         }
@@ -80,7 +82,9 @@ impl Division {
 
     /// p_1: the masses of the training samples, normalised.
     pub(super) fn first_masses(&self) -> Vec<f64> {
-        (0..self.masses.len()).map(|i| self.training_mass(i) / self.totals.training).collect()
+        let mut masses = (0..self.n_samples).map(|i| self.training_mass(i)).collect::<Vec<_>>();
+        normalise(&mut masses);
+        masses
     }
 }
 

@@ -1,14 +1,16 @@
 //! The state of boosting, and one round of it (§III-B, Eqs. (9)–(12)).
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use crate::blocks::Run;
 use crate::coding::{Samples, SparseCodes};
-use crate::dictionary::{Dictionary, Draw};
+use crate::dictionary::Dictionary;
 use crate::ensemble::strips::{STRIP, degrade, distance, piece, pieces, strip, sum_of};
 use crate::ensemble::{Ensemble, SparseModel};
 use crate::error::{Error, Result, expect_size};
+use crate::masses::normalise;
 use crate::matrix::{Matrix, MatrixView};
+use crate::rng::Draw;
 use crate::scalar::Scalar;
 
 use super::division::{Division, Sums};
@@ -26,7 +28,7 @@ const SAME_ALPHA: f64 = 1e-3;
 pub struct Boosting<'a, T> {
     settings: &'a Boost<'a, T>,
     samples: MatrixView<'a, T>,
-    division: Division,
+    division: Division<'a>,
     /// p_l of the next round, zero for samples held out.
     masses: Vec<f64>,
     /// X_l, zeros before the first round.
@@ -86,8 +88,9 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         if self.stopped.is_some() {
             return Ok(None);
         }
+        let [learning, coding] = [0..1, 1..2].map(|pass| run.passes(pass, 2, self.samples.columns()));
         let draw = Draw { seed: self.settings.seed, round: self.members.len() as u64 };
-        let dictionary = match self.settings.learner.learn(self.samples, &self.masses, draw, run) {
+        let dictionary = match self.settings.learner.learn(self.samples, &self.masses, draw, learning) {
             // In the first round this is a mistake of the caller; later it means that few samples have an error left.
             Err(Error::TooFewSamples { .. }) if !self.members.is_empty() => {
                 self.stopped = Some(Stop::TooFewSamplesLeft);
@@ -95,7 +98,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             }
             learned => learned?,
         };
-        self.take(dictionary, None, run).map(Some)
+        self.take(dictionary, None, coding).map(Some)
     }
 
     /// A round but for the learning; `given` is its α if that is known already.
@@ -170,14 +173,9 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     fn next_masses(&self, strips: &[Coded<T>]) -> Result<(Vec<f64>, f64)> {
         let energies = strips.iter().flat_map(|strip| &strip.energies).enumerate();
         let mut masses: Vec<f64> = energies.map(|(i, energy)| self.division.training_mass(i) * energy).collect();
-        let total: f64 = masses.chunks(STRIP).map(|strip| strip.iter().sum::<f64>()).sum();
+        let total = normalise(&mut masses);
         if !total.is_finite() {
             return Err(Error::parameter("samples: energy", total, "is not a finite number; scale the data"));
-        }
-        if total > 0.0 {
-            for mass in &mut masses {
-                *mass /= total;
-            }
         }
         Ok((masses, self.division.means(Sums { training: total, held_out: 0.0 }).0))
     }
@@ -200,9 +198,8 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             }
             Ok(division.sums(range.clone(), |i| errors[i - range.start]))
         };
-        let never_stop = |_: usize, _: usize| ControlFlow::Continue(());
         let scratch = || vec![T::ZERO; samples.rows()];
-        let parts = run.on_progress(&never_stop).map_blocks(samples.columns(), STRIP, scratch, work)?;
+        let parts = run.silent().map_blocks(samples.columns(), STRIP, scratch, work)?;
         let mut errors = Sums::default();
         for part in parts {
             errors += part;

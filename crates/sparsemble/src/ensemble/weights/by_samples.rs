@@ -3,8 +3,8 @@
 use crate::blocks::Run;
 use crate::coding::SparseCoder;
 use crate::ensemble::Ensemble;
-use crate::ensemble::strips::checked_masses;
 use crate::error::{Result, expect_size};
+use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
@@ -54,10 +54,10 @@ impl<T: Scalar> Ensemble<T> {
         coder: &(dyn SparseCoder<T> + Sync),
         run: Run<'_>,
     ) -> Result<MemberGram> {
-        let masses = checked_masses(masses, samples.columns())?;
+        let masses = Masses::new(masses, samples.columns())?;
         let strips = self.map_members(samples, targets, coder, run, |strip| {
             let mut gram = MemberGram::new(self.n_models())?;
-            strip(&mut |i, target, members| gram.add(masses[i], target, members))?;
+            strip(&mut |i, target, members| gram.add(masses.of(i), target, members))?;
             Ok(gram)
         })?;
         let mut whole = MemberGram::new(self.n_models())?;

@@ -1,0 +1,113 @@
+//! Long work tells of one whole, from its first sample to its last, and stops as soon as it is asked to.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use sparsemble::coding::OneSparse;
+use sparsemble::dictionary::{AltOpt, Centers, Dictionary, Examples, LearningCoder, OnlineAltOpt, WeakLearner};
+use sparsemble::ensemble::{Averaging, Boost};
+use sparsemble::kmeans::{KMeansInit, WeightedKMeans};
+use sparsemble::{Draw, Error, Matrix, Result, Run};
+
+use crate::problems::Values;
+
+const N_SAMPLES: usize = 6000;
+
+/// Some work on the samples below, the number of samples it tells of, and whether it surely does all of them: what
+/// iterates until it has converged may not.
+struct Work<'a> {
+    name: &'static str,
+    total: usize,
+    counts_all: bool,
+    call: &'a dyn Fn(Run<'_>) -> Result<()>,
+}
+
+/// Shows every long call of the library to `judge`.
+fn every_long_work(judge: impl Fn(&Work<'_>)) {
+    let samples: Matrix<f64> = Values::new(1).matrix(8, N_SAMPLES);
+    let (samples, masses) = (samples.view(), vec![1.0; N_SAMPLES]);
+    let start: Dictionary<f64> = Examples { atoms: 12 }.start(samples, None, 1, Run::default()).unwrap();
+    let coder = LearningCoder::omp(2);
+    let batch = AltOpt { coder: coder.clone(), max_iterations: 3, tolerance: 0.0, ..AltOpt::default() };
+    let online = OnlineAltOpt { coder, epochs: 2, ..OnlineAltOpt::default() };
+    let kmeans = |init| WeightedKMeans { init, max_iterations: 4, tolerance: 0.0, ..WeightedKMeans::new(20) };
+    let (examples, centers, one) = (Examples { atoms: 12 }, Centers::new(12), OneSparse::default());
+    let averaging = Averaging { n_models: 3, ..Averaging::new(&centers) };
+    let boost = Boost { n_models: 3, ..Boost::new(&examples, &one) };
+    let trained = boost.train(samples, Run::default(), &|_| ControlFlow::Continue(())).unwrap();
+    let alphas: Vec<f64> = trained.training().curve.iter().map(|round| round.alpha).collect();
+    let members = || trained.models().iter().map(|model| Dictionary::new(model.synthesis().clone()).unwrap()).collect();
+
+    let work = |name, passes: usize, counts_all, call: &dyn Fn(Run<'_>) -> Result<()>| {
+        judge(&Work { name, total: passes * N_SAMPLES, counts_all, call });
+    };
+    work("batch", 4, true, &|run| batch.fit(samples, None, &start, run).map(drop));
+    work("online", 2, true, &|run| online.fit(samples, None, &start, run).map(drop));
+    for (name, init) in [("k-means||", KMeansInit::parallel()), ("k-means++", KMeansInit::PlusPlus)] {
+        let kmeans = kmeans(init);
+        work(name, 11, true, &|run| kmeans.fit(samples, &masses, Draw::first(1), run).map(drop));
+    }
+    work("centres", 6, false, &|run| centers.learn(samples, &masses, Draw::first(1), run).map(drop));
+    work("averaging", 3, false, &|run| averaging.train(samples, run).map(drop));
+    work("boosting", 6, true, &|run| boost.train(samples, run, &|_| ControlFlow::Continue(())).map(drop));
+    work("resuming", 3, true, &|run| boost.resume(samples, members(), &alphas, run).map(drop));
+    // More iterations than can be counted in samples.
+    let patient = WeightedKMeans { max_iterations: usize::MAX, ..WeightedKMeans::new(3) };
+    judge(&Work {
+        name: "patient",
+        total: usize::MAX,
+        counts_all: false,
+        call: &|run| patient.fit(samples, &masses, Draw::first(1), run).map(drop),
+    });
+}
+
+#[test]
+fn progress_is_that_of_the_whole_and_never_falls() {
+    every_long_work(|work| {
+        let told = RefCell::new(Vec::new());
+        let tell = |done: usize, total: usize| {
+            told.borrow_mut().push(done);
+            assert_eq!(total, work.total, "{}", work.name);
+            ControlFlow::Continue(())
+        };
+        (work.call)(Run::threads(1).on_progress(&tell)).unwrap();
+        let told = told.into_inner();
+        assert!(told.is_sorted() && told.len() > 3, "{}: {told:?}", work.name);
+        assert!(!work.counts_all || told.last() == Some(&work.total), "{}: {told:?}", work.name);
+    });
+}
+
+#[test]
+fn a_part_of_something_longer_stays_within_its_part() {
+    every_long_work(|work| {
+        let tell = |done: usize, total: usize| {
+            assert!((500..=700).contains(&done) && total == 1000, "{}: {done}", work.name);
+            ControlFlow::Continue(())
+        };
+        (work.call)(Run::threads(2).on_progress(&tell).part(500..700, 1000)).unwrap();
+    });
+}
+
+#[test]
+fn no_more_is_told_after_the_work_was_asked_to_stop() {
+    every_long_work(|work| {
+        for threads in [1, 2] {
+            for most in [1, 2, 5] {
+                let times = RefCell::new(0);
+                let stop = |_: usize, _: usize| {
+                    *times.borrow_mut() += 1;
+                    if *times.borrow() == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                };
+                let result = (work.call)(Run::threads(threads).on_progress(&stop));
+                let interrupted =
+                    matches!(result, Err(Error::Interrupted { done, total }) if done < total && total == work.total);
+                // Of two threads the other one may do so much that the caller is asked less often.
+                let told = *times.borrow();
+                assert!(told <= most && interrupted == (told == most), "{}: {result:?} after {told}", work.name);
+                assert!(threads > 1 || interrupted, "{}: {result:?}", work.name);
+            }
+        }
+    });
+}
