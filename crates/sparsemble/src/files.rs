@@ -64,7 +64,7 @@ mod tests {
         let path = folder.path().join("file");
         write_atomically(&path, |file| file.write_all(b"old")).unwrap();
         let failed = write_atomically(&path, |file| {
-            file.write_all(&[0; 100_000])?;
+            file.write_all(&vec![0; 100_000])?;
             Err(io::Error::other("the disk is full"))
         });
         assert!(failed.unwrap_err().to_string().ends_with("the disk is full"));
