@@ -83,6 +83,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A model file is damaged, of another kind or version than was asked for, or too large.
+    #[error("{name}: {reason}")]
+    Model {
+        /// The file, or what stands for it.
+        name: String,
+        /// What is wrong with it, and the fix if there is one.
+        reason: String,
+    },
 }
 
 impl Error {

@@ -10,7 +10,8 @@
 //! 5. [`kmeans`]: cluster centres of samples;
 //! 6. [`dictionary`]: atoms learned from samples;
 //! 7. [`ensemble`]: many models, combined;
-//! 8. [`metrics`]: how good the result is.
+//! 8. [`metrics`]: how good the result is;
+//! 9. `model_file` (feature `io`): models to files and back.
 //!
 //! Samples are columns ([`Matrix`], [`MatrixView`]), everything is generic over `f32` and `f64` ([`Scalar`]), and results
 //! are the same bits for any number of threads ([`Run`]). Nothing here prints, reads a clock or draws unseeded random
@@ -39,12 +40,16 @@ pub mod degradation;
 pub mod dictionary;
 pub mod ensemble;
 mod error;
+#[cfg(feature = "io")]
+mod files;
 pub mod image;
 mod kernels;
 pub mod kmeans;
 mod masses;
 mod matrix;
 pub mod metrics;
+#[cfg(feature = "io")]
+pub mod model_file;
 pub mod patch;
 mod rng;
 mod sampling;

@@ -43,6 +43,22 @@ impl<T: Scalar> Dictionary<T> {
         Ok(Self { atoms, sources: None })
     }
 
+    /// Takes atoms that have unit norm already and keeps their bits, which to normalise them again would not.
+    ///
+    /// # Errors
+    /// If there is no column, or one of them is not finite or not of unit norm.
+    #[cfg(feature = "io")]
+    pub(crate) fn from_unit_atoms(atoms: Matrix<T>) -> Result<Self> {
+        if atoms.rows() == 0 || atoms.columns() == 0 {
+            return Err(Error::Empty { what: "dictionary", unit: "atom" });
+        }
+        atoms.view().expect_finite("dictionary")?;
+        if let Some(j) = (0..atoms.columns()).find(|&j| !has_unit_norm(atoms.column(j))) {
+            return Err(Error::parameter("dictionary: norm of atom", j, "this atom does not have unit norm"));
+        }
+        Ok(Self { atoms, sources: None })
+    }
+
     /// Remembers which sample each atom came from.
     ///
     /// # Errors
@@ -91,6 +107,13 @@ pub(crate) fn normalise<T: Scalar>(column: &mut [T]) -> bool {
         *value = T::from_f64(value.to_f64() / largest / norm);
     }
     true
+}
+
+/// Whether a column has the norm that [`normalise`] gives, but for rounding.
+#[cfg(feature = "io")]
+pub(crate) fn has_unit_norm<T: Scalar>(column: &[T]) -> bool {
+    let norm = column.iter().map(|value| value.to_f64().powi(2)).sum::<f64>().sqrt();
+    (norm - 1.0).abs() <= 64.0 * T::EPSILON.to_f64()
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ mod examples;
 
 pub use alt_opt::{AltOpt, AtomUpdate, BatchOrder, CodesReport, Learned, LearningCoder, OnlineAltOpt, OnlineLearner};
 pub use atoms::Dictionary;
+#[cfg(feature = "io")]
+pub(crate) use atoms::has_unit_norm;
 pub use centers::Centers;
 pub use examples::{Examples, Selection};
 

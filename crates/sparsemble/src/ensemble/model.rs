@@ -70,17 +70,30 @@ impl<T: Scalar> SparseModel<T> {
         Ok(Self { basis, synthesis: synthesis.to_matrix(), sources: None })
     }
 
+    /// Remembers which training sample each atom came from.
+    ///
+    /// # Errors
+    /// If there is not one source for each atom.
+    pub fn with_sources(self, sources: Vec<usize>) -> Result<Self> {
+        expect_size("sources: number of atoms", self.n_atoms(), sources.len())?;
+        Ok(Self { sources: Some(sources), ..self })
+    }
+
     /// (ΦB, S) from (B, S): the model of samples that reach us through Φ.
     ///
     /// # Errors
     /// If Φ does not take as many features as the model takes now, or a product overflows.
     pub fn degraded_by(&self, phi: &dyn Degradation<T>) -> Result<Self> {
-        let atoms = Matrix::from_fn(self.n_inputs(), self.n_atoms(), |r, j| {
+        let basis = CodingBasis::new(degrade(phi, self.coding_atoms().view())?.view())?;
+        Ok(Self { basis, synthesis: self.synthesis.clone(), sources: self.sources.clone() })
+    }
+
+    /// The atoms of the basis as they were given, N × K.
+    pub(crate) fn coding_atoms(&self) -> Matrix<T> {
+        Matrix::from_fn(self.n_inputs(), self.n_atoms(), |r, j| {
             // The basis keeps atoms of extreme norm divided by a power of two; multiplied with it they are as given.
             T::from_f64(self.basis.columns().column(j)[r].to_f64() * self.basis.scale(j))
-        });
-        let basis = CodingBasis::new(degrade(phi, atoms.view())?.view())?;
-        Ok(Self { basis, synthesis: self.synthesis.clone(), sources: self.sources.clone() })
+        })
     }
 
     /// What samples are coded against, N × K.

@@ -1,15 +1,14 @@
 //! Picture files (feature `io`): the only place where the image stage touches the disk.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{Cursor, Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::Path;
 
 use ::image::codecs::png::PngEncoder;
 use ::image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
 
 use crate::error::{Error, Result};
+use crate::files::write_atomically;
 
 use super::plane::{BitDepth, GrayImage, Size};
 
@@ -74,8 +73,8 @@ pub fn encode_png(image: &GrayImage, depth: BitDepth) -> Result<Vec<u8>> {
 /// [`Error::Io`] if the folder cannot be written to, [`Error::Image`] as [`encode_png`]. A file of that name is then
 /// left as it was.
 pub fn write_png(path: impl AsRef<Path>, image: &GrayImage, depth: BitDepth) -> Result<()> {
-    let path = path.as_ref();
-    write_atomically(path, &encode_png(image, depth)?).map_err(|error| Error::io("write", path, &error))
+    let bytes = encode_png(image, depth)?;
+    write_atomically(path.as_ref(), |file| file.write_all(&bytes))
 }
 
 fn decode_named(bytes: &[u8], name: String) -> Result<GrayImage> {
@@ -120,30 +119,6 @@ fn gray<S: Copy + Into<f64>>(samples: &[S], channels: usize, depth: BitDepth) ->
 fn luma<S: Copy + Into<f64>>(samples: &[S], channels: usize, depth: BitDepth) -> Vec<f64> {
     let weigh = |pixel: &[S]| 299.0 * pixel[0].into() + 587.0 * pixel[1].into() + 114.0 * pixel[2].into();
     samples.chunks_exact(channels).map(|pixel| weigh(pixel) / 1000.0 / depth.steps()).collect()
-}
-
-/// Writes beside the target, then renames: the rename either happens as a whole or not at all.
-fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let temporary = temporary_beside(path);
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    // Some systems refuse to rename an open file.
-    drop(file);
-    let written = written.and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // The first failure is the one worth telling.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
-}
-
-/// A name no other writer uses: hidden, in the same folder, with the process and a running number.
-fn temporary_beside(path: &Path) -> PathBuf {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}-{}.part", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-    path.with_file_name(name)
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ mod fista;
 mod golden_coding;
 mod golden_kmeans;
 mod kmeans;
+#[cfg(feature = "io")]
+mod model_file;
 mod npy;
 #[cfg(feature = "io")]
 mod paper;

@@ -1,3 +1,5 @@
+use std::fs;
+
 use ::image::{ImageFormat, Luma, LumaA, Rgb, Rgba};
 
 use super::*;

@@ -1,0 +1,138 @@
+//! From texts and tensors to a model.
+
+use std::io::{Read, Seek};
+
+use crate::degradation::Dense;
+use crate::dictionary::Dictionary;
+use crate::ensemble::{Ensemble, Round, SparseModel, Training};
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
+
+use super::container::Container;
+use super::inspection::{Identity, Kind, identify};
+use super::reason::Outcome;
+use super::{Checkpoint, Loaded, Model, PhiRecord, Record, TrainingData};
+
+/// All that a file of this length holds.
+pub(super) fn loaded<T: Scalar>(file: impl Read + Seek, length: u64) -> Outcome<Loaded<T>> {
+    let mut file = Container::open(file, length)?;
+    let Identity { kind, complete, dtype, .. } = identify(&mut file)?;
+    if dtype != T::NAME {
+        return Err(format!("the model holds {dtype} and was asked for as {}; load it as {dtype}", T::NAME).into());
+    }
+    let library_version = file.text("library_version")?;
+    let algorithm_version = file.parsed("algorithm_version")?;
+    let training = training(&mut file)?;
+    let model = match (kind, complete) {
+        (Kind::Dictionary, true) => Model::Dictionary(dictionary(&mut file, "")?, training),
+        (Kind::Dictionary, false) => return Err("a dictionary cannot be incomplete; the file is damaged".into()),
+        (Kind::Ensemble, true) => {
+            let beta = file.reals("beta")?;
+            let members =
+                (0..beta.len()).map(|l| member(&mut file, &format!("member.{l}."))).collect::<Outcome<_>>()?;
+            Model::Ensemble(Ensemble::new(members, beta)?.with_training(training))
+        }
+        (Kind::Ensemble, false) => {
+            let n_members = file.reals("beta")?.len();
+            let members = (0..n_members).map(|l| dictionary(&mut file, &format!("member.{l}.")));
+            let members = members.collect::<Outcome<_>>()?;
+            Model::Checkpoint(Checkpoint::new(members, training, algorithm_version)?)
+        }
+    };
+    let record = record(&mut file)?;
+    file.finish()?;
+    Ok(Loaded { model, record, library_version, algorithm_version })
+}
+
+fn member<T: Scalar, R: Read + Seek>(file: &mut Container<R>, prefix: &str) -> Outcome<SparseModel<T>> {
+    if file.has(&format!("{prefix}dictionary")) {
+        return Ok(SparseModel::plain(&dictionary(file, prefix)?)?);
+    }
+    let coding: Matrix<T> = matrix(file, &format!("{prefix}coding"))?;
+    let synthesis = matrix(file, &format!("{prefix}synthesis"))?;
+    let model = SparseModel::paired(coding.view(), synthesis.view())?;
+    match sources(file, prefix)? {
+        Some(sources) => Ok(model.with_sources(sources)?),
+        None => Ok(model),
+    }
+}
+
+fn dictionary<T: Scalar, R: Read + Seek>(file: &mut Container<R>, prefix: &str) -> Outcome<Dictionary<T>> {
+    let atoms = matrix(file, &format!("{prefix}dictionary"))?;
+    let dictionary = Dictionary::from_unit_atoms(atoms).map_err(|error| format!("{prefix}{error}"))?;
+    match sources(file, prefix)? {
+        Some(sources) => Ok(dictionary.with_sources(sources)?),
+        None => Ok(dictionary),
+    }
+}
+
+fn matrix<T: Scalar, R: Read + Seek>(file: &mut Container<R>, name: &str) -> Outcome<Matrix<T>> {
+    let (values, [rows, columns]) = file.scalars(name)?;
+    // Before any other check: one without rows can have any number of columns in no bytes.
+    if values.is_empty() {
+        return Err(format!("the tensor `{name}` is empty").into());
+    }
+    Ok(Matrix::from_columns(values, rows, columns)?)
+}
+
+fn sources<R: Read + Seek>(file: &mut Container<R>, prefix: &str) -> Outcome<Option<Vec<usize>>> {
+    let name = format!("{prefix}sources");
+    if file.has(&name) { file.counts(&name).map(Some) } else { Ok(None) }
+}
+
+fn training<R: Read + Seek>(file: &mut Container<R>) -> Outcome<Training> {
+    Ok(Training {
+        method: file.text("method")?,
+        learner: file.text("learner")?,
+        coder: file.text("coder")?,
+        seed: file.parsed("seed")?,
+        curve: curve(file)?,
+    })
+}
+
+fn curve<R: Read + Seek>(file: &mut Container<R>) -> Outcome<Vec<Round>> {
+    // Without this one, whatever there is of the others is left over, and refused.
+    if !file.has("curve.alpha") {
+        return Ok(Vec::new());
+    }
+    let alpha = file.reals("curve.alpha")?;
+    let (member_error, error) = (file.reals("curve.member_error")?, file.reals("curve.error")?);
+    let validation = "curve.validation_error";
+    let validation_error = if file.has(validation) { Some(file.reals(validation)?) } else { None };
+    let unconverged = file.counts("curve.unconverged")?;
+    let rounds = alpha.len();
+    let validated = validation_error.as_ref().map_or(rounds, Vec::len);
+    if [member_error.len(), error.len(), validated, unconverged.len()] != [rounds; 4] {
+        return Err("the columns of the training curve differ in length".into());
+    }
+    let round = |l: usize| Round {
+        alpha: alpha[l],
+        member_error: member_error[l],
+        error: error[l],
+        validation_error: validation_error.as_ref().map(|errors| errors[l]),
+        unconverged: unconverged[l],
+    };
+    Ok((0..rounds).map(round).collect())
+}
+
+fn record<T: Scalar, R: Read + Seek>(file: &mut Container<R>) -> Outcome<Record<T>> {
+    const PARAMETER: &str = "parameter.";
+    let data = TrainingData {
+        description: file.text("data")?,
+        n_samples: file.parsed("data_samples")?,
+        n_features: file.parsed("data_features")?,
+    };
+    let objective = if file.has("objective") { file.reals("objective")? } else { Vec::new() };
+    let phi = match file.texts.remove("phi") {
+        None => None,
+        Some(description) => {
+            let matrix: Option<Matrix<T>> = if file.has("phi") { Some(matrix(file, "phi")?) } else { None };
+            let matrix = matrix.map(|matrix| Dense::new(matrix.view())).transpose()?;
+            Some(PhiRecord { description, matrix })
+        }
+    };
+    let is_parameter = |key: &String, _: &mut String| key.starts_with(PARAMETER);
+    let parameters = file.texts.extract_if(.., is_parameter);
+    let parameters = parameters.map(|(key, value)| (key[PARAMETER.len()..].to_owned(), value)).collect();
+    Ok(Record { parameters, data, objective, phi })
+}

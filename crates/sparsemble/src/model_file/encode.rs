@@ -1,0 +1,148 @@
+//! From a model to texts and tensors.
+
+use std::borrow::Cow;
+
+use crate::dictionary::{Dictionary, has_unit_norm};
+use crate::ensemble::{Round, SparseModel, Training, weights_of_rounds};
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
+
+use super::contents::{Contents, Values};
+use super::inspection::{FORMAT, Kind};
+use super::reason::Outcome;
+use super::{ALGORITHM_VERSION, FORMAT_VERSION, ModelRef, Record};
+
+/// All that a file holds.
+pub(super) fn contents<'a, T: Scalar>(model: ModelRef<'a, T>, record: &'a Record<T>) -> Outcome<Contents<'a, T>> {
+    let mut contents = Contents::new();
+    let (kind, complete) = match model {
+        ModelRef::Dictionary(dictionary, training) => {
+            add_dictionary(&mut contents, "", dictionary);
+            add_training(&mut contents, training)?;
+            (Kind::Dictionary, true)
+        }
+        ModelRef::Ensemble(ensemble) => {
+            for (l, member) in ensemble.models().iter().enumerate() {
+                add_member(&mut contents, &format!("member.{l}."), member);
+            }
+            add_reals(&mut contents, "beta", ensemble.beta().to_vec())?;
+            add_training(&mut contents, ensemble.training())?;
+            (Kind::Ensemble, true)
+        }
+        ModelRef::Checkpoint(checkpoint) => {
+            for (l, dictionary) in checkpoint.members().iter().enumerate() {
+                add_dictionary(&mut contents, &format!("member.{l}."), dictionary);
+            }
+            add_reals(&mut contents, "beta", weights_of_rounds(&checkpoint.alphas()))?;
+            add_training(&mut contents, checkpoint.training())?;
+            (Kind::Ensemble, false)
+        }
+    };
+    contents.text("format", FORMAT);
+    contents.text("format_version", &FORMAT_VERSION);
+    contents.text("library_version", env!("CARGO_PKG_VERSION"));
+    // A checkpoint that is written again is still one of the algorithms that made it.
+    let algorithm_version = match model {
+        ModelRef::Checkpoint(checkpoint) => checkpoint.algorithm_version(),
+        _ => ALGORITHM_VERSION,
+    };
+    contents.text("algorithm_version", &algorithm_version);
+    contents.text("kind", kind.name());
+    contents.text("complete", &complete);
+    contents.text("dtype", T::NAME);
+    add_record(&mut contents, record)?;
+    Ok(contents)
+}
+
+/// A model, its matrix once if it is (D, D).
+fn add_member<'a, T: Scalar>(contents: &mut Contents<'a, T>, prefix: &str, model: &'a SparseModel<T>) {
+    let (coding, synthesis) = (model.coding_atoms(), model.synthesis());
+    let is_plain =
+        same_bits(&coding, synthesis) && (0..synthesis.columns()).all(|j| has_unit_norm(synthesis.column(j)));
+    if is_plain {
+        add_matrix(contents, format!("{prefix}dictionary"), synthesis);
+    } else {
+        let shape = [coding.columns(), coding.rows()];
+        contents.tensor(format!("{prefix}coding"), &shape, Values::Scalars(Cow::Owned(coding.into_vec())));
+        add_matrix(contents, format!("{prefix}synthesis"), synthesis);
+    }
+    add_sources(contents, prefix, model.sources());
+}
+
+fn add_dictionary<'a, T: Scalar>(contents: &mut Contents<'a, T>, prefix: &str, dictionary: &'a Dictionary<T>) {
+    add_matrix(contents, format!("{prefix}dictionary"), dictionary.atoms());
+    add_sources(contents, prefix, dictionary.sources());
+}
+
+fn add_matrix<'a, T: Scalar>(contents: &mut Contents<'a, T>, name: String, matrix: &'a Matrix<T>) {
+    contents.tensor(name, &[matrix.columns(), matrix.rows()], Values::Scalars(Cow::Borrowed(matrix.as_slice())));
+}
+
+fn add_sources<T: Scalar>(contents: &mut Contents<'_, T>, prefix: &str, sources: Option<&[usize]>) {
+    if let Some(sources) = sources {
+        add_counts(contents, format!("{prefix}sources"), sources.iter().copied());
+    }
+}
+
+fn add_counts<T: Scalar>(contents: &mut Contents<'_, T>, name: String, counts: impl Iterator<Item = usize>) {
+    let counts: Vec<u64> = counts.map(|count| count as u64).collect();
+    contents.tensor(name, &[counts.len()], Values::Counts(counts));
+}
+
+/// Reals, which must be finite: a reader refuses others.
+fn add_reals<T: Scalar>(contents: &mut Contents<'_, T>, name: &str, values: Vec<f64>) -> Outcome<()> {
+    if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
+        return Err(format!("`{name}` holds {bad}; a model file holds finite numbers only").into());
+    }
+    contents.tensor(name, &[values.len()], Values::Reals(values));
+    Ok(())
+}
+
+fn add_training<T: Scalar>(contents: &mut Contents<'_, T>, training: &Training) -> Outcome<()> {
+    contents.text("method", &training.method);
+    contents.text("learner", &training.learner);
+    contents.text("coder", &training.coder);
+    contents.text("seed", &training.seed);
+    let curve = &training.curve;
+    if curve.is_empty() {
+        return Ok(());
+    }
+    let column = |value: fn(&Round) -> f64| curve.iter().map(value).collect();
+    add_reals(contents, "curve.alpha", column(|round| round.alpha))?;
+    add_reals(contents, "curve.member_error", column(|round| round.member_error))?;
+    add_reals(contents, "curve.error", column(|round| round.error))?;
+    let validation: Vec<f64> = curve.iter().filter_map(|round| round.validation_error).collect();
+    if validation.len() == curve.len() {
+        add_reals(contents, "curve.validation_error", validation)?;
+    } else if !validation.is_empty() {
+        return Err("some rounds of the curve have a validation error and some have none".into());
+    }
+    add_counts(contents, "curve.unconverged".into(), curve.iter().map(|round| round.unconverged));
+    Ok(())
+}
+
+fn add_record<'a, T: Scalar>(contents: &mut Contents<'a, T>, record: &'a Record<T>) -> Outcome<()> {
+    for (name, value) in &record.parameters {
+        contents.text(format!("parameter.{name}"), value);
+    }
+    contents.text("data", &record.data.description);
+    contents.text("data_samples", &record.data.n_samples);
+    contents.text("data_features", &record.data.n_features);
+    if !record.objective.is_empty() {
+        add_reals(contents, "objective", record.objective.clone())?;
+    }
+    if let Some(phi) = &record.phi {
+        contents.text("phi", &phi.description);
+        if let Some(dense) = &phi.matrix {
+            let matrix = dense.matrix();
+            let shape = [matrix.columns(), matrix.rows()];
+            contents.tensor("phi", &shape, Values::Scalars(Cow::Owned(matrix.to_matrix().into_vec())));
+        }
+    }
+    Ok(())
+}
+
+fn same_bits<T: Scalar>(a: &Matrix<T>, b: &Matrix<T>) -> bool {
+    let bits = |value: &T| value.to_f64().to_bits();
+    a.rows() == b.rows() && a.as_slice().iter().map(bits).eq(b.as_slice().iter().map(bits))
+}

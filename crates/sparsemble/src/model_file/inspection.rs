@@ -1,0 +1,129 @@
+//! What a model file says about itself, told without reading its tensors.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use safetensors::Dtype;
+
+use crate::error::Result;
+use crate::files;
+use crate::scalar::Scalar;
+
+use super::FORMAT_VERSION;
+use super::container::Container;
+use super::reason::Outcome;
+
+/// The name of the format in the header.
+pub(super) const FORMAT: &str = "sparsemble";
+
+/// What kind of model a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// One dictionary.
+    Dictionary,
+    /// An ensemble of sparse models.
+    Ensemble,
+}
+
+impl Kind {
+    /// The name of the kind in a file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dictionary => "dictionary",
+            Self::Ensemble => "ensemble",
+        }
+    }
+
+    fn of(name: &str) -> Outcome<Self> {
+        let known = [Self::Dictionary, Self::Ensemble].into_iter().find(|kind| kind.name() == name);
+        known.ok_or_else(|| "the file holds a kind of model that this version does not know; update sparsemble".into())
+    }
+}
+
+/// What a model file says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// What kind of model it is.
+    pub kind: Kind,
+    /// Whether its training has ended; `false` for a checkpoint.
+    pub complete: bool,
+    /// The type of its numbers as NumPy writes it: `float32` or `float64`.
+    pub dtype: &'static str,
+    /// The version of the format.
+    pub format_version: u32,
+    /// Its tensors, by name.
+    pub tensors: Vec<TensorShape>,
+    /// All texts of its header, by key.
+    pub texts: BTreeMap<String, String>,
+}
+
+/// A tensor of a model file. Its rows are the columns of our matrices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorShape {
+    /// Its name.
+    pub name: String,
+    /// The type of its numbers as NumPy writes it.
+    pub dtype: String,
+    /// Its shape.
+    pub shape: Vec<usize>,
+}
+
+/// Reads the header of a model file: what it is, its sizes and its texts. Tensors are neither read nor checked.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) if the file cannot be opened; [`Error::Model`](crate::Error::Model) if it is not a
+/// model file, its header is damaged or it is of a newer version.
+pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection> {
+    let path = path.as_ref();
+    let (file, length) = files::open(path)?;
+    inspected(file, length).map_err(|reason| reason.about(path))
+}
+
+fn inspected(file: impl Read + Seek, length: u64) -> Outcome<Inspection> {
+    let mut container = Container::open(file, length)?;
+    let texts = container.texts.clone();
+    let about = identify(&mut container)?;
+    let tensors = container.tensors.into_iter().map(|(name, info)| {
+        let dtype = match info.dtype {
+            Dtype::F32 => "float32".into(),
+            Dtype::F64 => "float64".into(),
+            Dtype::U64 => "uint64".into(),
+            other => other.to_string(),
+        };
+        TensorShape { name, dtype, shape: info.shape }
+    });
+    let Identity { kind, complete, dtype, format_version } = about;
+    Ok(Inspection { kind, complete, dtype, format_version, tensors: tensors.collect(), texts })
+}
+
+/// The texts that say what a file is.
+pub(super) struct Identity {
+    pub(super) kind: Kind,
+    pub(super) complete: bool,
+    pub(super) dtype: &'static str,
+    pub(super) format_version: u32,
+}
+
+/// Takes the texts that say what a file is. The version comes first: of a newer format nothing else is known.
+pub(super) fn identify<R: Read + Seek>(container: &mut Container<R>) -> Outcome<Identity> {
+    if container.texts.remove("format").as_deref() != Some(FORMAT) {
+        return Err("this is a safetensors file, but not a model of sparsemble".into());
+    }
+    let format_version = container.parsed("format_version")?;
+    if format_version > FORMAT_VERSION {
+        return Err(format!(
+            "this file has format version {format_version}, made by a newer version of sparsemble; this one knows up to \
+             {FORMAT_VERSION}: update sparsemble"
+        ).into());
+    }
+    if format_version == 0 {
+        return Err("there is no format version 0; the file is damaged".into());
+    }
+    let dtype = container.text("dtype")?;
+    let dtype = [f32::NAME, f64::NAME].into_iter().find(|name| *name == dtype);
+    let dtype = dtype.ok_or("the text `dtype` names neither float32 nor float64; the file is damaged")?;
+    let kind = Kind::of(&container.text("kind")?)?;
+    Ok(Identity { kind, complete: container.parsed("complete")?, dtype, format_version })
+}

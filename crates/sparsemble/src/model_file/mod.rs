@@ -1,0 +1,252 @@
+//! Models to files and back (feature `io`): one safetensors format for every model.
+//!
+//! A model file holds what the model computes with, bit for bit, and how it came about. Matrices are tensors with an atom
+//! a row, which in memory is our column-major matrix; everything else is text in the header, so that any program that
+//! reads safetensors can show it.
+//!
+//! | tensor | type, shape | what |
+//! | --- | --- | --- |
+//! | `dictionary` | scalar, K × M | D of a single dictionary |
+//! | `sources` | U64, K | the training sample each of its atoms came from, if they are samples |
+//! | `member.l.dictionary` | scalar, K × M | D_l of a model (D_l, D_l), l from 0 |
+//! | `member.l.coding`, `member.l.synthesis` | scalar, K × N, K × M | the two halves of any other model |
+//! | `member.l.sources` | U64, K | as `sources` |
+//! | `beta` | F64, L | β |
+//! | `curve.alpha`, `.member_error`, `.error` | F64, rounds | the training curve |
+//! | `curve.validation_error` | F64, rounds | if there was a validation |
+//! | `curve.unconverged` | U64, rounds | the training curve |
+//! | `objective` | F64, any | the objective of each iteration, for methods that have one |
+//! | `phi` | scalar, M × N | Φ of the training as a matrix, if it was kept: a feature a row |
+//!
+//! | text | what |
+//! | --- | --- |
+//! | `format`, `format_version` | `sparsemble`, and [`FORMAT_VERSION`] of the writer |
+//! | `library_version`, `algorithm_version` | the library that wrote the file, and its [`ALGORITHM_VERSION`] |
+//! | `kind`, `complete`, `dtype` | `dictionary` or `ensemble`; `false` for a checkpoint; `float32` or `float64` |
+//! | `method`, `learner`, `coder`, `seed` | [`Training`] |
+//! | `data`, `data_samples`, `data_features` | [`TrainingData`] |
+//! | `phi` | what Φ is, in words, if there was one |
+//! | `parameter.…` | [`Record::parameters`] |
+//!
+//! A file is not trusted. Its header is at most 1 MiB, the file at most 4 GiB; every size is checked against the length of
+//! the file before memory is spent on it; values must be finite, atoms of dictionaries of unit norm, and there must be
+//! nothing in it that this version does not know. A file of a newer [`FORMAT_VERSION`] is refused, an older one is read.
+
+mod checkpoint;
+mod container;
+mod contents;
+mod decode;
+mod encode;
+mod inspection;
+mod reason;
+
+pub use checkpoint::Checkpoint;
+pub use inspection::{Inspection, Kind, TensorShape, inspect};
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::path::Path;
+
+use crate::degradation::Dense;
+use crate::dictionary::Dictionary;
+use crate::ensemble::{Ensemble, SparseModel, Training};
+use crate::error::Result;
+use crate::files;
+use crate::scalar::Scalar;
+
+use contents::Contents;
+use reason::Reason;
+
+/// The version of the format that this library writes; it reads all up to this one.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The version of the training algorithms. Whoever changes a training so that the same samples and seed give other bits
+/// raises it: a checkpoint of another version is not resumed.
+pub const ALGORITHM_VERSION: u32 = 1;
+
+/// What stands for the name of bytes in memory.
+const IN_MEMORY: &str = "the model";
+
+/// A model that was read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Model<T> {
+    /// One dictionary, and how it was learned.
+    Dictionary(Dictionary<T>, Training),
+    /// An ensemble, which knows its training itself.
+    Ensemble(Ensemble<T>),
+    /// Boosting that has not ended.
+    Checkpoint(Checkpoint<T>),
+}
+
+impl<T: Scalar> Model<T> {
+    /// The model as an ensemble: a dictionary alone with β = 1, a checkpoint as the ensemble of its rounds.
+    ///
+    /// # Errors
+    /// None for a model that exists; the result is that of [`Ensemble::new`].
+    pub fn into_ensemble(self) -> Result<Ensemble<T>> {
+        match self {
+            Self::Dictionary(dictionary, training) => {
+                Ok(Ensemble::new(vec![SparseModel::plain(&dictionary)?], vec![1.0])?.with_training(training))
+            }
+            Self::Ensemble(ensemble) => Ok(ensemble),
+            Self::Checkpoint(checkpoint) => checkpoint.ensemble(),
+        }
+    }
+}
+
+/// A model to be written.
+///
+/// Functions take it as `impl Into<ModelRef>`: give them `&ensemble`, `&checkpoint`, or `(&dictionary, &training)`.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum ModelRef<'a, T> {
+    /// One dictionary, and how it was learned.
+    Dictionary(&'a Dictionary<T>, &'a Training),
+    /// An ensemble.
+    Ensemble(&'a Ensemble<T>),
+    /// Boosting that has not ended.
+    Checkpoint(&'a Checkpoint<T>),
+}
+
+impl<'a, T> From<(&'a Dictionary<T>, &'a Training)> for ModelRef<'a, T> {
+    fn from((dictionary, training): (&'a Dictionary<T>, &'a Training)) -> Self {
+        Self::Dictionary(dictionary, training)
+    }
+}
+
+impl<'a, T> From<&'a Ensemble<T>> for ModelRef<'a, T> {
+    fn from(ensemble: &'a Ensemble<T>) -> Self {
+        Self::Ensemble(ensemble)
+    }
+}
+
+impl<'a, T> From<&'a Checkpoint<T>> for ModelRef<'a, T> {
+    fn from(checkpoint: &'a Checkpoint<T>) -> Self {
+        Self::Checkpoint(checkpoint)
+    }
+}
+
+/// What a file tells beside the model; nothing here changes what the model computes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Record<T> {
+    /// Parameters by name, as text: `lambda`, `patch`, `n_models` …
+    pub parameters: BTreeMap<String, String>,
+    /// What the model was trained on.
+    pub data: TrainingData,
+    /// The objective of each iteration, for methods that have one.
+    pub objective: Vec<f64>,
+    /// Φ of the training, if there was one.
+    pub phi: Option<PhiRecord<T>>,
+}
+
+/// What a model was trained on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TrainingData {
+    /// In words: where the samples come from and what was done to them.
+    pub description: String,
+    /// T, the number of samples; 0 if unknown.
+    pub n_samples: u64,
+    /// M, the number of features; 0 if unknown.
+    pub n_features: u64,
+}
+
+/// The degradation of a training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhiRecord<T> {
+    /// What it is, in words or as a specification.
+    pub description: String,
+    /// Its matrix, if that is to be kept.
+    pub matrix: Option<Dense<T>>,
+}
+
+/// What a file held.
+#[derive(Debug)]
+pub struct Loaded<T> {
+    /// The model; it computes the bits that the written one did.
+    pub model: Model<T>,
+    /// What else the file tells.
+    pub record: Record<T>,
+    /// The version of the library that wrote the file.
+    pub library_version: String,
+    /// The [`ALGORITHM_VERSION`] of that library.
+    pub algorithm_version: u32,
+}
+
+/// Writes a model file, replacing any file of that name at once: no reader ever sees half a model.
+///
+/// The same model gives the same bytes.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) if the folder cannot be written to; [`Error::Model`](crate::Error::Model) if the model is one that could not be read again:
+/// a value of the curve is not finite, or it is too large. A file of that name is then left as it was.
+///
+/// # Example
+/// ```
+/// use sparsemble::Matrix;
+/// use sparsemble::dictionary::Dictionary;
+/// use sparsemble::ensemble::Training;
+/// use sparsemble::model_file::{self, Model, Record, TrainingData};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("model.safetensors");
+/// let dictionary = Dictionary::new(Matrix::from_columns(vec![3.0_f32, 4.0, 1.0, 0.0], 2, 2)?)?;
+/// let training = Training { method: "alt-opt".into(), seed: 1, ..Training::default() };
+/// let data = TrainingData { description: "two points".into(), n_samples: 2, n_features: 2 };
+/// model_file::save(&path, (&dictionary, &training), &Record { data, ..Record::default() })?;
+///
+/// assert_eq!(model_file::inspect(&path)?.dtype, "float32");
+/// let loaded = model_file::load::<f32>(&path)?;
+/// assert!(matches!(loaded.model, Model::Dictionary(again, _) if again == dictionary));
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+pub fn save<'a, T: Scalar>(
+    path: impl AsRef<Path>,
+    model: impl Into<ModelRef<'a, T>>,
+    record: &Record<T>,
+) -> Result<()> {
+    let path = path.as_ref();
+    let contents = encode::contents(model.into(), record).map_err(|reason| reason.about(path))?;
+    let header = contents.header().map_err(|reason| reason.about(path))?;
+    files::write_atomically(path, |file| {
+        file.write_all(&header)?;
+        contents.write_body(file)
+    })
+}
+
+/// The bytes of a model file; as [`save`].
+///
+/// # Errors
+/// [`Error::Model`](crate::Error::Model) as [`save`].
+pub fn encode<'a, T: Scalar>(model: impl Into<ModelRef<'a, T>>, record: &Record<T>) -> Result<Vec<u8>> {
+    let bytes = |contents: Contents<'_, T>| {
+        let mut bytes = contents.header()?;
+        contents.write_body(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = encode::contents(model.into(), record).and_then(bytes);
+    bytes.map_err(|reason: Reason| reason.about(Path::new(IN_MEMORY)))
+}
+
+/// Reads a model file, whose numbers must be of the type that is asked for: see [`inspect`].
+///
+/// # Cost
+/// The file is read once. Memory is that of the model, which is a small multiple of the file's length.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) if the file cannot be opened; [`Error::Model`](crate::Error::Model) if it is not a model file, is damaged, too large, of a
+/// newer version or of the other number type.
+pub fn load<T: Scalar>(path: impl AsRef<Path>) -> Result<Loaded<T>> {
+    let path = path.as_ref();
+    let (file, length) = files::open(path)?;
+    decode::loaded(file, length).map_err(|reason| reason.about(path))
+}
+
+/// The model in the bytes of a file; as [`load`].
+///
+/// # Errors
+/// [`Error::Model`](crate::Error::Model) as [`load`].
+pub fn decode<T: Scalar>(bytes: &[u8]) -> Result<Loaded<T>> {
+    let loaded = decode::loaded(Cursor::new(bytes), bytes.len() as u64);
+    loaded.map_err(|reason| reason.about(Path::new(IN_MEMORY)))
+}
