@@ -7,11 +7,13 @@ mod alt_opt;
 mod atoms;
 mod centers;
 mod examples;
+mod hyperlines;
 
 pub use alt_opt::{AltOpt, AtomUpdate, BatchOrder, CodesReport, Learned, LearningCoder, OnlineAltOpt, OnlineLearner};
 pub use atoms::Dictionary;
 pub use centers::Centers;
 pub use examples::{Examples, Selection};
+pub use hyperlines::{Hyperlines, Lines};
 
 use crate::blocks::Run;
 use crate::error::Result;
