@@ -8,6 +8,7 @@ mod fista;
 mod golden_coding;
 mod golden_kmeans;
 mod kmeans;
+mod multilevel;
 mod npy;
 mod patch;
 mod problems;
