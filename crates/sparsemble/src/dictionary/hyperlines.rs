@@ -267,9 +267,9 @@ mod tests {
 
     #[test]
     fn a_line_without_samples_goes_to_the_worst_represented_one() {
-        // The second line is orthogonal to nothing but never the best one; the last sample is far from the first line.
+        // The second line is the best one for no sample, and the last sample is far from the first line.
         let samples = Matrix::from_columns(vec![5.0, 0.1, 0.0, 4.0, -0.1, 0.0, 0.1, 0.0, 2.0], 3, 3).unwrap();
-        let start = Dictionary::new(Matrix::from_columns(vec![1.0, 0.0, 0.5, 0.0, 1.0, 0.0], 3, 2).unwrap()).unwrap();
+        let start = Dictionary::new(Matrix::from_columns(vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0], 3, 2).unwrap()).unwrap();
         let points = Points::new(samples.view(), &[1.0; 3], Run::default()).unwrap();
         let moved = Pass::over(&points, &start, Run::default()).unwrap().step(&points, &start).unwrap();
         let expected = Dictionary::new(Matrix::from_columns(vec![0.1, 0.0, 2.0], 3, 1).unwrap()).unwrap();
