@@ -7,6 +7,7 @@ mod alt_opt;
 mod atoms;
 mod centers;
 mod examples;
+mod hyperlines;
 
 pub use alt_opt::{AltOpt, AtomUpdate, BatchOrder, CodesReport, Learned, LearningCoder, OnlineAltOpt, OnlineLearner};
 pub use atoms::Dictionary;
@@ -14,6 +15,7 @@ pub use atoms::Dictionary;
 pub(crate) use atoms::has_unit_norm;
 pub use centers::Centers;
 pub use examples::{Examples, Selection};
+pub use hyperlines::{Hyperlines, Lines};
 
 use std::fmt::Debug;
 

@@ -217,7 +217,7 @@ impl<'a, T: Scalar> Boost<'a, T> {
         Ok(())
     }
 
-    fn training(&self, curve: &[Round]) -> Training {
+    pub(crate) fn training(&self, curve: &[Round]) -> Training {
         Training {
             method: format!("boost-{}", self.learner.name()),
             learner: format!("{:?}", self.learner),

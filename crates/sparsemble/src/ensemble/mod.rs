@@ -7,9 +7,11 @@
 //! | the best weights under four constraints, Eqs. (5)–(8) | [`WeightConstraint`], [`MemberGram`] |
 //! | random dictionaries, averaged: RandExAv | [`Averaging`] |
 //! | rounds of boosting, Eqs. (9)–(12): BoostEx, BoostKM | [`Boost`], [`Boosting`] |
+//! | levels that code each other's residuals: MLD, Ex-MLD | [`Multilevel`], [`MultilevelDictionary`] |
 
 mod boost;
 mod model;
+mod multilevel;
 mod random;
 mod represent;
 mod strips;
@@ -17,6 +19,7 @@ mod weights;
 
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
 pub use model::SparseModel;
+pub use multilevel::{Coefficients, Multilevel, MultilevelDictionary};
 pub use random::Averaging;
 pub use represent::Approximation;
 pub use weights::{Certificate, MemberGram, OracleWeights, WeightConstraint, Weights};

@@ -88,11 +88,12 @@ impl<T: Scalar> Checkpoint<T> {
         if boost.seed != self.training.seed {
             return Err(Error::parameter("seed", boost.seed, OTHER));
         }
-        if boost.learner_name != self.training.learner {
-            return Err(Error::parameter("learner", &boost.learner_name, OTHER));
+        let given = boost.training(&[]);
+        if given.learner != self.training.learner {
+            return Err(Error::parameter("learner", given.learner, OTHER));
         }
-        if boost.coder_name != self.training.coder {
-            return Err(Error::parameter("coder", &boost.coder_name, OTHER));
+        if given.coder != self.training.coder {
+            return Err(Error::parameter("coder", given.coder, OTHER));
         }
         boost.resume(samples, self.members.clone(), &self.alphas(), run)
     }

@@ -10,6 +10,7 @@ mod golden_kmeans;
 mod kmeans;
 #[cfg(feature = "io")]
 mod model_file;
+mod multilevel;
 mod npy;
 #[cfg(feature = "io")]
 mod paper;
