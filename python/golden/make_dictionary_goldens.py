@@ -5,8 +5,8 @@ Run from anywhere, with scikit-learn installed:
 
     python python/golden/make_dictionary_goldens.py
 
-The files go to crates/sparsemble/tests/it/golden/, where `alt_opt.rs` reads them: samples and start as text, one
-sample or atom a line, rounded so that the text is exact. scikit-learn minimises
+The files go to crates/sparsemble/tests/it/golden/, where `alt_opt.rs` reads them: samples and start as text,
+one sample or atom a line, rounded so that the text is exact. scikit-learn minimises
 1/2 ||X - AD||^2 + alpha ||A||_1 over all samples at once; its alpha is lambda / 2 with lambda of Eq. (1). The
 objective written is that of Eq. (3), all masses equal, with codes solved to machine precision.
 """

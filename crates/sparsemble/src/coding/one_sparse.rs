@@ -208,13 +208,7 @@ fn best_atom<S: Simd, T: Scalar>(
     slot: usize,
     x: &[T],
 ) -> Option<(u32, f64)> {
-    let mut best: Option<(usize, T)> = None;
-    maxima.above(simd, slot, T::ZERO, |atom, value| {
-        if best.is_none_or(|(first, largest)| value > largest || (value >= largest && atom < first)) {
-            best = Some((atom, value));
-        }
-    });
-    let (atom, _) = best?;
+    let atom = maxima.best(simd, slot)?;
     let correlation = dot(simd, basis.columns().padded(atom), x).to_f64();
     Some((atom as u32, correlation * inverse(basis.norm(atom))))
 }

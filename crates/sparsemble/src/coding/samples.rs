@@ -58,11 +58,6 @@ impl<'a, T: Scalar> Samples<'a, T> {
         self.mask.is_some()
     }
 
-    /// Whether some samples must not use some atom.
-    pub(crate) fn excludes_atoms(&self) -> bool {
-        self.excluded.is_some()
-    }
-
     pub(crate) fn excluded_atom(&self, sample: usize) -> Option<usize> {
         self.excluded.and_then(|atoms| atoms[sample])
     }

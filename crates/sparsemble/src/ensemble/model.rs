@@ -4,7 +4,7 @@ use crate::blocks::Run;
 use crate::coding::{CodingBasis, Samples, SparseCoder};
 use crate::degradation::Degradation;
 use crate::dictionary::Dictionary;
-use crate::error::{Result, expect_size};
+use crate::error::{Error, Result, expect_size};
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
@@ -66,6 +66,9 @@ impl<T: Scalar> SparseModel<T> {
     pub fn paired(coding: MatrixView<'_, T>, synthesis: MatrixView<'_, T>) -> Result<Self> {
         let basis = CodingBasis::new(coding)?;
         expect_size("synthesis: number of atoms (that of the coding basis)", basis.n_atoms(), synthesis.columns())?;
+        if synthesis.rows() == 0 {
+            return Err(Error::Empty { what: "synthesis", unit: "feature" });
+        }
         synthesis.expect_finite("synthesis")?;
         Ok(Self { basis, synthesis: synthesis.to_matrix(), sources: None })
     }

@@ -15,7 +15,7 @@ use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
 use super::strips::{STRIP, piece, pieces, strip, sum_of};
-use super::{Averaging, Ensemble};
+use super::{Averaging, Ensemble, Training};
 use level::{code_level, sizes};
 
 /// Learns a [`MultilevelDictionary`]: the dictionaries of the first level from the samples, those of each later one from
@@ -54,7 +54,7 @@ use level::{code_level, sizes};
 ///
 /// let samples = Matrix::from_fn(8, 200, |r, c| ((r * r + 3 * c) as f64).sin() + ((r * c) as f64).cos());
 /// let examples = Examples { atoms: 4 };
-/// let level = Averaging { n_models: 10, seed: 1, method: "ex-mld".into(), ..Averaging::new(&examples) };
+/// let level = Averaging { n_models: 10, seed: 1, ..Averaging::new(&examples) };
 /// let dictionary = Multilevel { n_levels: 5, ..Multilevel::new(level) }.train(samples.view(), Run::default())?;
 ///
 /// let approximations = dictionary.approximate(samples.view(), Run::default())?;
@@ -131,7 +131,10 @@ impl<'a, T: Scalar> Multilevel<'a, T> {
     fn learn(&self, residuals: MatrixView<'_, T>, level: usize, run: Run<'_>) -> Result<Ensemble<T>> {
         let first = level * self.level.n_models;
         let members = (first..first + self.level.n_models).map(|number| self.level.member(residuals, number, run));
-        self.level.combine(&members.collect::<Result<Vec<_>>>()?)
+        let ensemble = self.level.combine(&members.collect::<Result<Vec<_>>>()?)?;
+        let method = format!("{}-mld", self.level.learner.name());
+        let training = Training { method, ..ensemble.training().clone() };
+        Ok(ensemble.with_training(training))
     }
 }
 

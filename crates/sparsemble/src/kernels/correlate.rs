@@ -164,6 +164,33 @@ impl<T: Scalar> Maxima<T> {
         }
     }
 
+    /// The atom with the largest correlation above zero; the first among equals.
+    #[inline(always)]
+    pub(crate) fn best<S: Simd>(&self, simd: S, slot: usize) -> Option<usize> {
+        let (lanes, classes) = (T::Native::<S>::LEN, self.groups * self.width);
+        let start = slot * classes;
+        let values = &self.values[start..start + classes];
+        let mut largest = T::Native::<S>::splat(simd, T::ZERO);
+        for part in values.chunks_exact(lanes) {
+            largest = largest.max(T::Native::<S>::from_slice(simd, part));
+        }
+        let largest = largest.reduce_max();
+        if largest <= T::ZERO {
+            return None;
+        }
+        let mut best = usize::MAX;
+        for (v, part) in values.chunks_exact(lanes).enumerate() {
+            let mut hits = T::Native::<S>::from_slice(simd, part).simd_ge(largest).to_bitmask();
+            while hits != 0 {
+                let class = v * lanes + hits.trailing_zeros() as usize;
+                let panel = self.places[start + class].to_f64() as usize;
+                best = best.min(panel * self.width + (class & (self.width - 1)));
+                hits &= hits - 1;
+            }
+        }
+        Some(best)
+    }
+
     /// The largest correlation of all, zero if none is positive.
     #[inline(always)]
     pub(crate) fn largest(&self, slot: usize) -> T {

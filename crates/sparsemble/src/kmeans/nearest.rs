@@ -79,7 +79,7 @@ impl<T: Scalar> Nearest<T> {
             let (maxima, winners) = (&scratch.maxima, &mut scratch.winners);
             winners.clear();
             dispatch!(self.panels.level(), simd => {
-                winners.extend((0..block.len()).map(|slot| largest(simd, maxima, slot).unwrap_or(self.origin)));
+                winners.extend((0..block.len()).map(|slot| maxima.best(simd, slot).unwrap_or(self.origin)));
             });
             for (slot, i) in block.enumerate() {
                 take(i, scratch.samples.padded(slot), scratch.winners[slot]);
@@ -161,18 +161,6 @@ fn central<T: Scalar>(centers: &Columns<T>) -> usize {
     }
     let apart = |j: usize| mean.iter().zip(centers.column(j)).map(|(m, c)| (c.to_f64() - m).powi(2)).sum::<f64>();
     (0..centers.count()).min_by(|&i, &j| apart(i).total_cmp(&apart(j))).unwrap_or(0)
-}
-
-/// The centre with the largest score above zero; the first among equals.
-#[inline(always)]
-fn largest<S: Simd, T: Scalar>(simd: S, maxima: &Maxima<T>, slot: usize) -> Option<usize> {
-    let mut best: Option<(usize, T)> = None;
-    maxima.above(simd, slot, T::ZERO, |center, score| {
-        if best.is_none_or(|(first, most)| score > most || (score >= most && center < first)) {
-            best = Some((center, score));
-        }
-    });
-    best.map(|(center, _)| center)
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 //! coefficients move towards the minimum on the new support; a coefficient that would change its sign on the way stops
 //! the move, leaves, and the rest goes on. Each move lowers the objective, so no support occurs twice.
 //!
-//! Every step starts from a fresh residual of the coefficients *as they will be returned*, so the inverse below only has
-//! to be good enough to point the way and rounding errors do not add up.
+//! Every step starts from correlations computed afresh from the coefficients *as they will be returned*, by the residual or
+//! by a Gram matrix ([`super::overview`]), so the inverse below only has to be good enough to point the way and rounding
+//! errors do not add up.
 
 use fearless_simd::{Level, dispatch, prelude::*};
 
@@ -14,6 +15,10 @@ use super::inverse::Inverse;
 use super::overview::{self, Overview};
 use crate::kernels::{Best, Columns, axpy, dot, dots, subtract_combination};
 use crate::scalar::Scalar;
+
+/// An atom whose squared distance to the span of the support is less than this fraction of its energy is not for the view
+/// of all atoms: the correlations of a Gram matrix are too coarse for what its coefficient may become.
+const NEARLY_DEPENDENT: f64 = 1e-4;
 
 /// What is to be approximated by what.
 pub(super) struct Problem<'a, 'b, T> {
@@ -141,7 +146,9 @@ impl ActiveSet {
         self.fetch_rows(problem, work);
         // A support found at another μ has its own minimum to go to before anything enters.
         self.settle(simd, problem, (mu, 100.0 * slack), work);
-        let most_steps = 50 + 8 * (self.atoms.len() + work.candidates.len());
+        // Far more than it takes, for either kind of candidates.
+        let most_members = if problem.overview.is_some() { problem.columns.rows() } else { work.candidates.len() };
+        let most_steps = 50 + 8 * (self.atoms.len() + most_members);
         let mut corrections = 0;
         for _ in 0..most_steps {
             let violating = match &problem.overview {
@@ -167,11 +174,17 @@ impl ActiveSet {
             if problem.overview.is_some() {
                 self.update_residual(simd, problem, work);
             }
-            if self.settle(simd, problem, (mu, slack), work) || corrections == 2 {
+            if self.settle(simd, problem, (mu, slack), work) {
+                return;
+            }
+            // The view was of the coefficients before the correction.
+            work.overlooking.outside = f64::INFINITY;
+            if corrections == 2 {
                 return;
             }
             corrections += 1;
         }
+        self.update_residual(simd, problem, work);
     }
 
     /// Corrects the coefficients if a correlation of the support is off by more than `slack` times its weight; `true` if
@@ -249,7 +262,7 @@ impl ActiveSet {
     }
 
     /// Adds an atom to the inverse and returns its squared distance to the span of the support; `None` if it lies in that
-    /// span, which leaves the inverse as it was.
+    /// span (or too near to it for a view of all atoms), which leaves the inverse as it was.
     ///
     /// Either way `work.change` holds its coordinates in the support.
     #[inline(always)]
@@ -280,6 +293,9 @@ impl ActiveSet {
         };
         self.inverse.apply(simd, &work.gram, &mut work.change);
         let mut schur = own - work.gram.iter().zip(&work.change).map(|(g, u)| g * u).sum::<f64>();
+        if schur < NEARLY_DEPENDENT * own && problem.overview.is_some() {
+            return None;
+        }
         if schur < 0.01 * own {
             schur = self.distance(simd, problem, atom, work)?;
         }
@@ -429,7 +445,9 @@ impl ActiveSet {
             } else {
                 let given = before.coefficients[i];
                 self.coefficients.iter_mut().zip(&work.change).for_each(|(a, u)| *a += given * u);
-                work.candidates.push(atom);
+                if problem.overview.is_none() {
+                    work.candidates.push(atom);
+                }
             }
         }
         self.shaky = false;

@@ -4,7 +4,8 @@
 //! ([`crate::kernels`]), which returns the largest correlations of each residual. They serve twice: the largest of all
 //! gives the sample's duality gap, exactly, and the sample is finished if that is small enough; otherwise the large
 //! ones are the atoms missing from its working set, and the small problem on support and newcomers is solved exactly
-//! ([`active_set`]). Three to five rounds are usual. No Gram matrix and nothing of size K × T is ever formed.
+//! ([`active_set`]). Three to five rounds are usual. For small dictionaries the first round sees all atoms at once through
+//! a Gram matrix ([`overview`]) and is usually the last. Nothing of size K × T is ever formed.
 
 mod active_set;
 mod certificate;
@@ -39,7 +40,8 @@ use super::{Coding, CodingBasis, Samples, SparseCoder, join};
 ///
 /// # Cost
 /// Per sample 3 to 5 passes of M·K multiply-adds at the speed of a matrix product, plus about |S|(M + |S|) for every
-/// atom that enters the support S. Memory does not depend on T or K beyond the dictionary itself.
+/// atom that enters the support S; where a Gram matrix of the atoms takes at most 2 MB, one pass and |S|·K for every such
+/// atom. Memory does not depend on T, nor on K beyond the dictionary itself and those 2 MB.
 ///
 /// # Errors
 /// See [`SparseCoder::encode`]. Not reaching the tolerance is reported by sample, not an error.

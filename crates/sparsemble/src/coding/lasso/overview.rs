@@ -77,18 +77,22 @@ impl<'b, T: Scalar> Overview<'_, 'b, T> {
         if size.to_f64() <= limit {
             return None;
         }
-        space.outside = f64::INFINITY;
         let row = self.products_with(atom as u32);
         let taken: f64 = atoms.iter().zip(coefficients).map(|(&member, a)| a * row[member as usize].to_f64()).sum();
-        Some((atom as u32, self.correlations[atom].to_f64() - taken))
+        let correlation = self.correlations[atom].to_f64() - taken;
+        let excess = if self.largest == Largest::Magnitude { correlation.abs() } else { correlation } - limit;
+        // An atom that exceeds the limit in the sweep but not here does so by a rounding error, and could even enter with
+        // the wrong sign.
+        space.outside = if excess > 0.0 { f64::INFINITY } else { size.to_f64() };
+        (excess > 0.0).then_some((atom as u32, correlation))
     }
 
-    /// How far off a correlation computed here can be: as many roundings as there are terms, each of the size of the
-    /// whole sum at most.
+    /// How far off a correlation computed here can be from that of the residual as it is stored: as many roundings as there
+    /// are terms in both, each of the size of the whole sum at most.
     #[inline(always)]
     pub(super) fn error(&self, penalty: f64, members: usize, sample_norm: f64) -> f64 {
         let norm = self.basis.largest_norm();
-        let terms = (self.basis.n_features() + members) as f64;
+        let terms = (self.basis.n_features() + 2 * members) as f64;
         0.5 * T::EPSILON.to_f64() * terms * norm * (sample_norm + norm * penalty)
     }
 }

@@ -25,8 +25,8 @@ const CLASSES: usize = 32;
 /// the next solution often needs them, and a pass costs more than a few idle candidates.
 const HARVEST: f64 = 0.95;
 
-/// The largest Gram matrix, in bytes, that serves as an overview: one that stays in the second-level cache or close to
-/// it. The rows of a larger one come from memory too slowly, and passes over the dictionary are better.
+/// The largest Gram matrix, in bytes, that serves as an overview. The rows of a larger one come from memory too slowly, and
+/// passes over the dictionary are better.
 const LARGEST_OVERVIEW: usize = 2 << 20;
 
 /// What all blocks of a call share.
@@ -41,7 +41,8 @@ pub(super) struct Plan<'a, T> {
     unit: f64,
     /// Atoms of weight zero, which belong to every support.
     free: Vec<u32>,
-    /// Whether the first solution comes from a view of all atoms: there is a Gram matrix that is right for every sample.
+    /// Whether the first solution comes from a view of all atoms: there is a Gram matrix that is right for all samples but
+    /// those with an excluded atom.
     overlooks: bool,
 }
 
@@ -69,10 +70,10 @@ impl<'a, T: Scalar> Plan<'a, T> {
         };
         let is_free = |j: &usize| weights.as_ref().is_some_and(|weights| weights[*j] <= 0.0);
         let free = (0..basis.n_atoms()).filter(is_free).map(|j| j as u32).collect();
-        let overlooks = basis.n_atoms() * basis.n_atoms() * size_of::<T>() <= LARGEST_OVERVIEW
+        let overlooks = basis.has_gram()
+            && basis.n_atoms().saturating_pow(2) <= LARGEST_OVERVIEW / size_of::<T>()
             && weights.is_none()
-            && !samples.is_masked()
-            && !samples.excludes_atoms();
+            && !samples.is_masked();
         Self { coder, basis, panels, weights, unit, free, overlooks }
     }
 
@@ -152,7 +153,7 @@ impl<'b, T: Scalar> Block<'b, T> {
         while round < plan.coder.max_rounds && !self.live.is_empty() {
             round += 1;
             self.correlate_residuals(plan);
-            dispatch!(level, simd => self.certify_or_solve(simd, plan, round));
+            dispatch!(level, simd => self.certify_or_solve(simd, plan));
             self.live.retain(|&i| self.states[i].status.is_none());
         }
         Ok(self.collect(plan, count))
@@ -186,6 +187,9 @@ impl<'b, T: Scalar> Block<'b, T> {
         let tolerance = plan.coder.tolerance;
         for &i in &self.live {
             let (x, state) = (self.x.padded(i), &mut self.states[i]);
+            if state.excluded.is_some() {
+                continue;
+            }
             let overview =
                 Overview { basis: plan.basis, correlations: correlations.of(i), largest: plan.coder.largest(), level };
             state.start(plan.penalty(self.scales[i]), overview.largest(), x);
@@ -193,6 +197,9 @@ impl<'b, T: Scalar> Block<'b, T> {
             let problem = Problem { overview: Some(overview), ..plan.problem(x, None) };
             self.work.residual.copy_from_slice(x);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
+            if state.give_up_if_diverged(x, &mut self.work.residual) {
+                self.work.overlooking.outside = f64::INFINITY;
+            }
             let inside = dispatch!(level, simd => state.active.largest_correlation(simd, &problem, &mut self.work));
             let outside = self.work.overlooking.outside
                 + overview.error(state.active.penalty(), state.active.atoms.len(), energy(x).sqrt());
@@ -234,18 +241,18 @@ impl<'b, T: Scalar> Block<'b, T> {
 
     /// Finishes the samples whose gap is small enough; gives the others what they miss and solves again.
     #[inline(always)]
-    fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, round: usize) {
+    fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
         let level = simd.level();
         let tolerance = plan.coder.tolerance;
         for (slot, &i) in self.live.iter().enumerate() {
             let (x, residual) = (self.x.padded(i), self.residuals.padded(i));
             let state = &mut self.states[i];
             let largest = self.maxima.largest(slot).to_f64();
-            if round == 1 && !plan.overlooks {
+            if state.rounds == 0 {
                 state.start(plan.penalty(self.scales[i]), largest, x);
             }
             let before = state.gap;
-            state.rounds = round;
+            state.rounds += 1;
             state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), largest);
             let goal = Goal::new(plan.penalty(self.scales[i]), tolerance, x);
             let reached = goal.is_reached(state, residual);
@@ -254,7 +261,7 @@ impl<'b, T: Scalar> Block<'b, T> {
                 continue;
             }
             let news = harvest(simd, &self.maxima, slot, state, &mut self.work, slack::<T>(state.mu, tolerance));
-            if !news && round > 2 && state.gap >= 0.5 * before {
+            if !news && state.rounds > 2 && state.gap >= 0.5 * before {
                 // Nothing violates and the last solution was not better: this is the best there is.
                 let unreachable = goal.is_out_of_reach(state, residual);
                 let status = if unreachable { SampleStatus::Unreachable } else { SampleStatus::PrecisionLimit };
@@ -265,6 +272,10 @@ impl<'b, T: Scalar> Block<'b, T> {
             let problem = plan.problem(x, mask);
             self.work.residual.copy_from_slice(residual);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
+            if state.give_up_if_diverged(x, &mut self.work.residual) {
+                state.gap = relative_gap(x, x, state.mu, 0.0, state.mu_max);
+                state.status = Some(SampleStatus::PrecisionLimit);
+            }
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
         }
     }
@@ -327,6 +338,16 @@ fn harvest<S: Simd, T: Scalar>(
 }
 
 impl State {
+    /// Goes back to the zero code if rounding has made the coefficients infinite; `true` if it had.
+    fn give_up_if_diverged<T: Scalar>(&mut self, x: &[T], residual: &mut [T]) -> bool {
+        let diverged = !self.active.penalty().is_finite();
+        if diverged {
+            self.active.clear();
+            residual.copy_from_slice(x);
+        }
+        diverged
+    }
+
     fn is_at_smallest_mu(&self) -> bool {
         self.mu <= SMALLEST_MU * self.mu_max * (1.0 + 1e-6)
     }

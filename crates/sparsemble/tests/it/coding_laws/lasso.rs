@@ -75,6 +75,37 @@ fn codes_in_wide_dictionaries_are_optimal() {
     }
 }
 
+/// Dictionaries too large to be seen whole through a Gram matrix are coded in rounds.
+#[test]
+fn codes_in_large_dictionaries_are_optimal() {
+    for (seed, strength) in [(1, 0.1), (2, 0.5), (3, 2.0)] {
+        codes_are_optimal::<f64>(seed, (16, 800), strength);
+        codes_are_optimal::<f32>(seed, (16, 800), strength);
+    }
+}
+
+/// Correlations that are all rounding errors must not let an atom in with the wrong sign.
+#[test]
+fn nonnegative_codes_stay_so_when_next_to_nothing_is_left_over() {
+    fn law<T: Scalar>() {
+        for seed in 0..40 {
+            let problem = Problem::<T>::random(seed, 12, 40, 3);
+            let inside = Matrix::from_fn(12, 3, |r, c| {
+                T::from_f64((0..6).map(|j| (1 + j) as f64 * problem.atoms.column(3 * j + c)[r].to_f64()).sum())
+            });
+            let problem = Problem { samples: inside, ..problem };
+            for penalty in [Penalty::Error(1e-9), Penalty::Error(1e-3), Penalty::L1Norm(1e3), Penalty::Lambda(1e-7)] {
+                let coding = problem.encode(&Lasso { nonnegative: true, ..lasso::<T>(penalty) });
+                for i in 0..3 {
+                    assert!(coding.codes.column(i).all(|(_, a)| a > T::ZERO), "{penalty:?} {} seed {seed}", T::NAME);
+                }
+            }
+        }
+    }
+    law::<f32>();
+    law::<f64>();
+}
+
 fn large_penalties_give_the_zero_code<T: Scalar>(seed: u64) {
     let problem = Problem::<T>::random(seed, 6, 9, 1);
     let largest = lambda_max(&problem.basis(), &Samples::new(problem.samples.view()), Run::threads(1)).unwrap()[0];
