@@ -56,12 +56,21 @@ def compare_fastest(
 
 def compare_with_ourselves(records: Records, workload: str, ours: list[Result]) -> None:
     """Compare two threads with one in each dtype, and single precision with double."""
-    for dtype in ("f32", "f64"):
-        one, two = (pick(ours, "", dtype, threads)[0] for threads in (1, 2))
-        records.compare(workload, one.label, two.label, one.seconds / two.seconds, target=THREADS_TARGET)
-    single, double = (pick(ours, "", dtype)[0] for dtype in ("f32", "f64"))
-    ratio = double.seconds / single.seconds
-    records.compare(workload, double.label, single.label, ratio, target=SINGLE_PRECISION_TARGET)
+
+    def own(dtype: str, threads: int) -> Result:
+        return pick(ours, "", dtype, threads)[0]
+
+    pairs = [(own(dtype, 1), own(dtype, 2), THREADS_TARGET) for dtype in ("f32", "f64")]
+    pairs.append((own("f64", 1), own("f32", 1), SINGLE_PRECISION_TARGET))
+    for slower, faster, target in pairs:
+        if slower.counts and faster.counts:
+            records.compare(
+                workload, slower.label, faster.label, slower.seconds / faster.seconds, target=target
+            )
+        else:
+            records.compare(
+                workload, slower.label, faster.label, None, target=target, reason="misses the gap"
+            )
 
 
 def _fastest(results: list[Result]) -> Result | None:

@@ -43,13 +43,16 @@ COMPARISON_HEADER = ["workload", "ours", "rival", "ratio", "objective", "target"
 
 
 def summary(records: Records) -> str:
-    """Return all comparisons and how many targets were met, for a terminal."""
+    """Return all comparisons, the rates, how costs grow and how many targets were met, for a terminal."""
     rows = [COMPARISON_HEADER]
     rows += [_comparison_cells(record) for record in records.comparisons]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     failures = [f"FAILED {failure}" for failure in records.failures]
-    return "\n".join(["", *(line.rstrip() for line in lines), "", *failures, _verdict(records)])
+    rates_and_growth = [*_rates(records), *_growth(records)]
+    return "\n".join(
+        ["", *(line.rstrip() for line in lines), "", *rates_and_growth, *failures, _verdict(records)]
+    )
 
 
 def page(records: Records, machine: dict[str, str]) -> str:
