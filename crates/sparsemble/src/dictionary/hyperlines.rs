@@ -100,14 +100,15 @@ impl Hyperlines {
         self.check()?;
         expect_size("start: number of atoms", self.atoms, start.n_atoms())?;
         expect_size("start: number of features (that of samples)", samples.rows(), start.n_features())?;
-        let points = Points::new(samples, masses, run)?;
+        let points = Points::new(samples, masses, run.silent())?;
+        let part = |pass: usize| run.passes(pass..pass + 1, self.max_passes.saturating_add(1), samples.columns());
         let mut dictionary = start;
-        let mut pass = Pass::over(&points, &dictionary, run)?;
+        let mut pass = Pass::over(&points, &dictionary, part(0))?;
         let mut errors = vec![pass.error];
         let mut converged = false;
         while !converged && errors.len() <= self.max_passes {
             let moved = pass.step(&points, &dictionary)?;
-            let next = Pass::over(&points, &moved, run)?;
+            let next = Pass::over(&points, &moved, part(errors.len()))?;
             converged = pass.error - next.error <= self.tolerance * pass.error;
             // Rounding may make the last step a step up; that one is not taken.
             if next.error > pass.error {
@@ -138,8 +139,10 @@ impl<T: Scalar> WeakLearner<T> for Hyperlines {
 
     fn learn(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>> {
         self.check()?;
-        let start = Examples { atoms: self.atoms }.learn(samples, masses, draw, run)?;
-        Ok(self.refine(samples, masses, start, run)?.dictionary)
+        let passes = self.max_passes.saturating_add(2);
+        let part = |range: Range<usize>| run.passes(range, passes, samples.columns());
+        let start = Examples { atoms: self.atoms }.learn(samples, masses, draw, part(0..1))?;
+        Ok(self.refine(samples, masses, start, part(1..passes))?.dictionary)
     }
 }
 
@@ -202,7 +205,7 @@ impl Pass {
         let codes = OneSparse::default().encode(&basis, &Samples::new(points.samples), run)?.codes;
         let column = || vec![T::ZERO; lines.n_features()];
         let work = |x: &mut Vec<T>, range: Range<usize>| Ok(Self::part(points, lines, &codes, x, range));
-        let parts = run.map_blocks(points.samples.columns(), points.part_size(), column, work)?;
+        let parts = run.silent().map_blocks(points.samples.columns(), points.part_size(), column, work)?;
         let mut whole = Self::empty(lines.n_features(), lines.n_atoms());
         for part in parts {
             whole.error += part.error;

@@ -106,22 +106,29 @@ impl<'a, T: Scalar> Multilevel<'a, T> {
         if samples.rows() == 0 {
             return Err(Error::Empty { what: "samples", unit: "feature" });
         }
-        let mut residuals =
-            Residuals::new(samples, Masses::new(self.level.masses, samples.columns())?.values().into_owned(), run)?;
-        let mut errors = vec![residuals.error(run)?];
+        let mut residuals = Residuals::new(
+            samples,
+            Masses::new(self.level.masses, samples.columns())?.values().into_owned(),
+            run.silent(),
+        )?;
+        // A level learns its members, a pass each, and codes the residuals once.
+        let passes = self.level.n_models.saturating_add(1);
+        let part = |range: Range<usize>| run.passes(range, passes.saturating_mul(self.n_levels), samples.columns());
+        let mut errors = vec![residuals.error(run.silent())?];
         let mut known = levels.into_iter();
         let mut levels = Vec::new();
         while levels.len() < self.n_levels {
+            let done = levels.len() * passes;
             let level = match known.next() {
                 Some(level) => level,
-                None => match self.learn(residuals.values.view(), levels.len(), run) {
+                None => match self.learn(residuals.values.view(), levels.len(), part(done..done + passes - 1)) {
                     // At the first level this is a mistake of the caller; later it means that few residuals are left.
                     Err(Error::TooFewSamples { .. }) if !levels.is_empty() => break,
                     learned => learned?,
                 },
             };
-            residuals.subtract(&level, run)?;
-            errors.push(residuals.error(run)?);
+            residuals.subtract(&level, part(done + passes - 1..done + passes))?;
+            errors.push(residuals.error(run.silent())?);
             levels.push(level);
         }
         Ok(MultilevelDictionary::new(levels)?.with_errors(errors))
@@ -129,8 +136,12 @@ impl<'a, T: Scalar> Multilevel<'a, T> {
 
     /// The dictionaries of one level, with random numbers of their own.
     fn learn(&self, residuals: MatrixView<'_, T>, level: usize, run: Run<'_>) -> Result<Ensemble<T>> {
-        let first = level * self.level.n_models;
-        let members = (first..first + self.level.n_models).map(|number| self.level.member(residuals, number, run));
+        let n_models = self.level.n_models;
+        let member = |i: usize| {
+            let run = run.passes(i..i + 1, n_models, residuals.columns());
+            self.level.member(residuals, level * n_models + i, run)
+        };
+        let members = (0..n_models).map(member);
         let ensemble = self.level.combine(&members.collect::<Result<Vec<_>>>()?)?;
         let method = format!("{}-mld", self.level.learner.name());
         let training = Training { method, ..ensemble.training().clone() };

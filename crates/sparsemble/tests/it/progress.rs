@@ -6,8 +6,10 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use sparsemble::coding::OneSparse;
-use sparsemble::dictionary::{AltOpt, Centers, Dictionary, Examples, LearningCoder, OnlineAltOpt, WeakLearner};
-use sparsemble::ensemble::{Averaging, Boost};
+use sparsemble::dictionary::{
+    AltOpt, Centers, Dictionary, Examples, Hyperlines, LearningCoder, OnlineAltOpt, WeakLearner,
+};
+use sparsemble::ensemble::{Averaging, Boost, Multilevel};
 use sparsemble::kmeans::{KMeansInit, WeightedKMeans};
 use sparsemble::{Draw, Error, Matrix, Result, Run};
 
@@ -51,6 +53,10 @@ fn every_long_work(judge: impl Fn(&Work<'_>)) {
     }
     work("centres", 6, false, &|run| centers.learn(samples, &masses, Draw::first(1), run).map(drop));
     work("averaging", 3, false, &|run| averaging.train(samples, run).map(drop));
+    let lines = Hyperlines { max_passes: 5, ..Hyperlines::new(12) };
+    work("hyperlines", 7, false, &|run| lines.learn(samples, &masses, Draw::first(1), run).map(drop));
+    let multilevel = Multilevel { n_levels: 2, ..Multilevel::new(averaging.clone()) };
+    work("multilevel", 8, true, &|run| multilevel.train(samples, run).map(drop));
     work("boosting", 6, true, &|run| boost.train(samples, run, &|_| ControlFlow::Continue(())).map(drop));
     work("resuming", 3, true, &|run| boost.resume(samples, members(), &alphas, run).map(drop));
     // More iterations than can be counted in samples.
