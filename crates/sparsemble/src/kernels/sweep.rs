@@ -3,6 +3,8 @@
 //! Once a Gram matrix G is known, the correlations of all atoms with a residual follow from those with the sample:
 //! Dᵀ(x − D_S a) = Dᵀx − G_S a, which for a short code costs far less than another pass over the dictionary.
 
+use std::ops::Range;
+
 use fearless_simd::{Level, dispatch, prelude::*};
 
 use super::best::Best;
@@ -98,6 +100,21 @@ fn prepare<'a, S: Simd, T: Scalar, const N: usize>(
     (vectors, cut)
 }
 
+/// What is left of one vector of `from`, which is the part `range` of chunk number `chunk`.
+#[inline(always)]
+fn left_at<S: Simd, T: Scalar, const N: usize>(
+    simd: S,
+    from: &[T],
+    (factors, rows): (&Factors<S, T, N>, &Rows<'_, T, N>),
+    (chunk, range): (usize, Range<usize>),
+) -> T::Native<S> {
+    let mut left = T::Native::<S>::from_slice(simd, from);
+    for r in 0..N {
+        left = T::Native::<S>::from_slice(simd, &rows[r][chunk][range.clone()]).mul_add(factors[r], left);
+    }
+    left
+}
+
 #[inline(always)]
 fn subtract_from<S: Simd, T: Scalar, const N: usize>(simd: S, factors: &[T], rows: &[&[T]], out: &mut [T]) {
     let lanes = T::Native::<S>::LEN;
@@ -106,10 +123,7 @@ fn subtract_from<S: Simd, T: Scalar, const N: usize>(simd: S, factors: &[T], row
     for (i, out) in out.iter_mut().enumerate() {
         for part in 0..PADDING / lanes {
             let range = part * lanes..(part + 1) * lanes;
-            let mut left = T::Native::<S>::from_slice(simd, &out[range.clone()]);
-            for r in 0..N {
-                left = T::Native::<S>::from_slice(simd, &rows[r][i][range.clone()]).mul_add(factors[r], left);
-            }
+            let left = left_at::<S, T, N>(simd, &out[range.clone()], (&factors, &rows), (i, range.clone()));
             left.store_slice(&mut out[range]);
         }
     }
@@ -130,10 +144,7 @@ fn largest_of<S: Simd, T: Scalar, const N: usize>(
     for (i, start) in start.iter().enumerate() {
         for part in 0..PADDING / lanes {
             let range = part * lanes..(part + 1) * lanes;
-            let mut left = T::Native::<S>::from_slice(simd, &start[range.clone()]);
-            for r in 0..N {
-                left = T::Native::<S>::from_slice(simd, &rows[r][i][range.clone()]).mul_add(factors[r], left);
-            }
+            let left = left_at::<S, T, N>(simd, &start[range.clone()], (&factors, &rows), (i, range));
             best.offer(if largest == Largest::Magnitude { left.abs() } else { left });
         }
     }
