@@ -7,11 +7,13 @@
 
 mod dense;
 mod identity;
+mod projection;
 #[cfg(test)]
 mod tests;
 
 pub use dense::Dense;
 pub use identity::Identity;
+pub use projection::{Projection, ProjectionKind};
 
 use std::fmt::Debug;
 
