@@ -118,7 +118,9 @@ fn orthonormalise(rows: &mut [Vec<f64>]) {
             row.iter_mut().zip(other).for_each(|(x, y)| *x -= along * y);
         }
         let norm = dot(row, row).sqrt();
-        row.iter_mut().for_each(|x| *x /= norm);
+        for x in row {
+            *x /= norm;
+        }
     }
 }
 
