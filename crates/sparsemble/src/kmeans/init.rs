@@ -111,10 +111,10 @@ impl Candidates {
     /// Step (d), and the new δ.
     fn append<T: Scalar>(&mut self, points: &Points<'_, T>, rows: Vec<usize>, run: Run<'_>) -> Result<()> {
         let first = self.rows.len() as u32;
-        let found = Nearest::new(&points.gather(&rows)).find(points, run)?;
-        for (nearest, (candidate, distance)) in self.nearest.iter_mut().zip(found) {
-            if distance < nearest.1 {
-                *nearest = (first + candidate, distance);
+        let found = Nearest::new(&points.gather(&rows)).find(points, |i| self.nearest[i].1, run)?;
+        for (nearest, found) in self.nearest.iter_mut().zip(found) {
+            if let Some((candidate, distance)) = found {
+                *nearest = (first + candidate as u32, distance);
             }
         }
         self.rows.extend(rows);

@@ -72,13 +72,11 @@ impl Pass {
         let chunk = chunk_size(points.count(), size_of_val(empty().sums.as_slice()));
         let work = |scratch: &mut Scratch<T>, range: std::ops::Range<usize>| {
             let mut part = empty();
-            nearest.visit(points, scratch, range, |i, x, found| {
-                let mut best = (found, nearest.squared_distance(x, found));
-                if let Some(former) = former.map(|of| of[i] as usize).filter(|former| *former != found) {
-                    let distance = nearest.squared_distance(x, former);
-                    best = if distance <= best.1 { (former, distance) } else { best };
-                }
-                part.take(points.masses()[i], x, best);
+            let former_distance =
+                |i: usize, x: &[T]| former.map_or(f64::INFINITY, |of| nearest.squared_distance(x, of[i] as usize));
+            nearest.visit(points, scratch, range, former_distance, |i, x, distance, nearer| {
+                let former = || (former.map_or(0, |of| of[i] as usize), distance);
+                part.take(points.masses()[i], x, nearer.unwrap_or_else(former));
             });
             Ok(part)
         };

@@ -14,8 +14,9 @@ use crate::error::Result;
 use crate::kernels::{Columns, Panels, Store, Tiles, correlate};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
+use crate::sums::squared_distance;
 
-use super::nearest::{BLOCK, pack, squared_distance, subtract};
+use super::nearest::{BLOCK, pack, subtract};
 use super::points::Points;
 
 /// Samples in a part of a step.
