@@ -6,7 +6,8 @@
 //! | `lloyd` | `iterations=` improvements of the centres in the file `start=` | |
 //! | `online` | mini-batches until each of the `times=` (seconds, ascending) has passed, atoms written at each | `lambda=` |
 //! | `epoch` | the same, each sample once | `lambda=` |
-//! | `boost` | BoostEx with `models=` rounds, and its coder alone on the same dictionaries, in between | `coder=` |
+//! | `boost` | BoostEx with `models=` rounds | `coder=`, as text |
+//! | `boost-and-code` | the same, and the coder alone on the dictionary of each round, in between | |
 //! | `average` | RandExAv with `models=` members, training and 1-sparse approximation | |
 //!
 //! All take `samples=` (a file), `features=`, `atoms=`, `threads=` and `seed=`; what was learned goes to `output=`. The
@@ -16,7 +17,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use sparsemble::coding::{CodingBasis, Lasso, OneSparse, Samples, SparseCoder};
+use sparsemble::coding::{Coder, CodingBasis, OneSparse, Samples, SparseCoder};
 use sparsemble::dictionary::{Dictionary, Examples, OnlineAltOpt, WeakLearner};
 use sparsemble::ensemble::{Averaging, Boost};
 use sparsemble::kmeans::{KMeansInit, WeightedKMeans};
@@ -29,9 +30,9 @@ pub(crate) fn run(learner: &str, arguments: &[&str]) -> Result<Value> {
     let options = &Options::parse(arguments)?;
     let task = Task {
         samples: options.matrix("samples")?,
-        atoms: options.number("atoms")?,
-        seed: options.number("seed")?,
-        threads: options.number("threads")?,
+        atoms: options.parsed("atoms")?,
+        seed: options.parsed("seed")?,
+        threads: options.parsed("threads")?,
         options,
     };
     let mut record = match learner {
@@ -39,7 +40,8 @@ pub(crate) fn run(learner: &str, arguments: &[&str]) -> Result<Value> {
         "lloyd" => task.lloyd(),
         "online" => task.online(),
         "epoch" => task.epoch(),
-        "boost" => task.boost(),
+        "boost" => task.boost(false),
+        "boost-and-code" => task.boost(true),
         "average" => task.average(),
         other => bail!("there is no learner `{other}`"),
     }?;
@@ -73,7 +75,7 @@ impl Task<'_> {
         let (view, masses) = (self.samples.view(), vec![1.0; self.samples.columns()]);
         let kmeans = WeightedKMeans {
             init: KMeansInit::Given(self.options.matrix("start")?),
-            max_iterations: self.options.number("iterations")?,
+            max_iterations: self.options.parsed("iterations")?,
             tolerance: 0.0,
             ..WeightedKMeans::new(self.atoms)
         };
@@ -84,9 +86,9 @@ impl Task<'_> {
 
     fn online(&self) -> Result<Value> {
         let view = self.samples.view();
-        let settings = OnlineAltOpt::lambda(self.options.number("lambda")?);
+        let settings = OnlineAltOpt::lambda(self.options.parsed("lambda")?);
         let times = self.options.text("times")?.split(',').map(str::parse).collect::<Result<Vec<f64>, _>>()?;
-        let (mut seconds, start) = timed(|| Examples { atoms: self.atoms }.start(view, None, self.seed, self.run()))?;
+        let (mut seconds, start) = timed(|| Examples { n_atoms: self.atoms }.start(view, None, self.seed, self.run()))?;
         let mut learner = settings.begin(&start)?;
         let mut batches = Batches::new(view.columns(), settings.batch);
         let mut reached = Vec::new();
@@ -103,18 +105,18 @@ impl Task<'_> {
 
     fn epoch(&self) -> Result<Value> {
         let view = self.samples.view();
-        let settings = OnlineAltOpt::lambda(self.options.number("lambda")?);
-        let start = Examples { atoms: self.atoms }.start(view, None, self.seed, self.run())?;
+        let settings = OnlineAltOpt::lambda(self.options.parsed("lambda")?);
+        let start = Examples { n_atoms: self.atoms }.start(view, None, self.seed, self.run())?;
         let (seconds, _) = timed(|| settings.fit(view, None, &start, self.run()))?;
         Ok(json!({ "seconds": seconds }))
     }
 
-    fn boost(&self) -> Result<Value> {
+    /// If asked to, times the coder alone on the dictionary of each round, right after the round.
+    fn boost(&self, and_code: bool) -> Result<Value> {
         let view = self.samples.view();
-        let coder = self.coder()?;
-        let learner = Examples { atoms: self.atoms };
-        let boost =
-            Boost { n_models: self.options.number("models")?, seed: self.seed, ..Boost::new(&learner, coder.as_ref()) };
+        let coder: Coder = self.options.parsed("coder")?;
+        let learner = Examples { n_atoms: self.atoms };
+        let boost = Boost { n_models: self.options.parsed("models")?, seed: self.seed, ..Boost::new(&learner, &coder) };
         let (mut seconds, mut boosting) = timed(|| boost.start(view))?;
         let mut coder_seconds = 0.0;
         loop {
@@ -123,35 +125,29 @@ impl Task<'_> {
             if round.is_none() {
                 break;
             }
-            let dictionary = boosting.members().last().context("a round has a member")?;
-            coder_seconds += self.code(dictionary, coder.as_ref())?;
+            if and_code {
+                let dictionary = boosting.members().last().context("a round has a member")?;
+                coder_seconds += self.code(dictionary, &coder)?;
+            }
         }
         let (last_seconds, ensemble) = timed(|| boosting.ensemble())?;
         let error = ensemble.training().curve.last().map(|round| round.error);
         Ok(json!({ "seconds": seconds + last_seconds, "coder_seconds": coder_seconds, "error": error }))
     }
 
-    fn coder(&self) -> Result<Box<dyn SparseCoder<f32> + Sync>> {
-        match self.options.text("coder")? {
-            "one-sparse" => Ok(Box::new(OneSparse::default())),
-            "lasso" => Ok(Box::new(Lasso::lambda(self.options.number("lambda")?))),
-            other => bail!("the coder is one-sparse or lasso, not {other}"),
-        }
-    }
-
     /// The seconds of one call of the coder.
-    fn code(&self, dictionary: &Dictionary<f32>, coder: &dyn SparseCoder<f32>) -> Result<f64> {
+    fn code(&self, dictionary: &Dictionary<f32>, coder: &Coder) -> Result<f64> {
         let samples = Samples::new(self.samples.view());
         let code = || coder.encode(&CodingBasis::new(dictionary.view())?, &samples, self.run());
         Ok(timed(code)?.0)
     }
 
     fn average(&self) -> Result<Value> {
-        let learner = Examples { atoms: self.atoms };
+        let learner = Examples { n_atoms: self.atoms };
         let averaging =
-            Averaging { n_models: self.options.number("models")?, seed: self.seed, ..Averaging::new(&learner) };
+            Averaging { n_models: self.options.parsed("models")?, seed: self.seed, ..Averaging::new(&learner) };
         let view = self.samples.view();
-        let train = || averaging.train(view, self.run())?.approximate(view, &OneSparse::default(), self.run());
+        let train = || averaging.fit(view, self.run())?.approximate(view, &OneSparse::default(), self.run());
         Ok(json!({ "seconds": timed(train)?.0 }))
     }
 }

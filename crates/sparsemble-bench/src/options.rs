@@ -24,15 +24,15 @@ impl<'a> Options<'a> {
         self.0.get(name).copied().with_context(|| format!("the option `{name}=` is missing"))
     }
 
-    /// A number.
-    pub(crate) fn number<N: FromStr>(&self, name: &str) -> Result<N> {
+    /// The value of an option, read from its text.
+    pub(crate) fn parsed<N: FromStr>(&self, name: &str) -> Result<N> {
         let text = self.text(name)?;
-        text.parse().ok().with_context(|| format!("{name}={text} is not a number"))
+        text.parse().ok().with_context(|| format!("{name}={text} cannot be read"))
     }
 
     /// The matrix in the file of this name, with `features=` rows.
     pub(crate) fn matrix(&self, name: &str) -> Result<Matrix<f32>> {
-        let (path, features) = (self.text(name)?, self.number::<usize>("features")?);
+        let (path, features) = (self.text(name)?, self.parsed::<usize>("features")?);
         let file = File::open(path).with_context(|| format!("reading {path}"))?;
         let count = usize::try_from(file.metadata()?.len())? / size_of::<f32>();
         ensure!(features > 0 && count.is_multiple_of(features), "{path} does not hold f32 columns of {features}");
@@ -70,6 +70,6 @@ mod tests {
         options.write("", &matrix).unwrap();
         assert_eq!(options.matrix("samples").unwrap(), matrix);
         std::fs::remove_file(path).unwrap();
-        assert!(options.number::<usize>("atoms").is_err() && Options::parse(&["atoms"]).is_err());
+        assert!(options.parsed::<usize>("atoms").is_err() && Options::parse(&["atoms"]).is_err());
     }
 }

@@ -56,9 +56,9 @@ def _lasso(settings: Settings, records: Records) -> None:
     shape = {"M": SIDE**2, "K": settings.n_atoms, "L": LASSO_MODELS, "lambda": LAM}
     workload = f"BoostEx lasso M={SIDE**2} K={settings.n_atoms} L={LASSO_MODELS} λ={LAM} T={len(X)}"
     progress(workload)
-    options = {"atoms": settings.n_atoms, "models": LASSO_MODELS, "coder": "lasso", "lambda": LAM}
+    options = {"atoms": settings.n_atoms, "models": LASSO_MODELS, "coder": f"lasso:lambda={LAM}"}
     with files(X) as samples:
-        contenders = [samples.contender("BoostEx", "boost", threads, **options) for threads in (1, 2)]
+        contenders = [samples.contender("BoostEx", "boost-and-code", threads, **options) for threads in (1, 2)]
         results = interleave(contenders, settings.repetitions)
     for result in results:
         calls = Result("calls of the lasso", "f32", result.threads, len(X), result.output["coder_seconds"])
