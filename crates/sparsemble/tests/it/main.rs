@@ -17,4 +17,6 @@ mod paper;
 mod patch;
 mod problems;
 mod progress;
+#[cfg(feature = "io")]
+mod recipe;
 mod weights;
