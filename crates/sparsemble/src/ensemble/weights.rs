@@ -16,8 +16,7 @@ use crate::error::{Error, Result, expect_size};
 use crate::masses::check_mass;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
-
-use super::strips::sum_of;
+use crate::sums::product;
 
 /// What is asked of the weights β.
 ///
@@ -146,17 +145,17 @@ impl MemberGram {
         let residual = |i: usize| &residuals[i * sample.len()..][..sample.len()];
         let size = self.n_members + 1;
         for i in 0..size {
-            let energy = sum_of(residual(i), residual(i), |a, b| a * b) * mass;
+            let energy = product(residual(i), residual(i)) * mass;
             if !(self.products[i * size + i] + energy).is_finite() {
                 return Err(Error::parameter("sample", energy, "its energy is not a finite number; scale the data"));
             }
         }
         for i in 0..size {
             for j in 0..=i {
-                let product = mass * sum_of(residual(i), residual(j), |a, b| a * b);
-                self.products[i * size + j] += product;
+                let weighted = mass * product(residual(i), residual(j));
+                self.products[i * size + j] += weighted;
                 if i != j {
-                    self.products[j * size + i] += product;
+                    self.products[j * size + i] += weighted;
                 }
             }
         }

@@ -1,9 +1,12 @@
 //! The weights of an ensemble for samples: a set for each ("oracle"), or one shared by all (§II-A, §II-B).
 
+use fearless_simd::dispatch;
+
 use crate::blocks::Run;
 use crate::coding::SparseCoder;
 use crate::ensemble::Ensemble;
 use crate::error::{Result, expect_size};
+use crate::kernels::best_level;
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
@@ -128,7 +131,8 @@ impl<T: Scalar> Ensemble<T> {
                 let mut target = vec![T::ZERO; self.n_features()];
                 for (slot, sample) in range.clone().enumerate() {
                     targets.copy_column(sample, &mut target);
-                    self.members_of(&coding.codes, slot, &offsets, &mut members);
+                    let code = (&coding.codes, slot);
+                    dispatch!(best_level(), simd => self.members_of(simd, code, &offsets, &mut members));
                     visit(sample, &target, &members)?;
                 }
                 Ok(())
