@@ -121,7 +121,7 @@ impl<T: Scalar> Ensemble<T> {
     }
 
     /// The stacked codes of one strip.
-    fn encode(&self, inputs: &Matrix<T>, coder: &(dyn SparseCoder<T> + Sync)) -> Result<Coding<T>> {
+    pub(super) fn encode(&self, inputs: &Matrix<T>, coder: &(dyn SparseCoder<T> + Sync)) -> Result<Coding<T>> {
         let inputs = Samples::new(inputs.view());
         let members = self.models.iter().map(|model| coder.encode(model.basis(), &inputs, Run::threads(1)));
         let members = members.collect::<Result<Vec<_>>>()?;

@@ -12,12 +12,12 @@ use rand::rngs::ChaCha8Rng;
 use crate::blocks::Run;
 use crate::error::Result;
 use crate::matrix::Matrix;
+use crate::points::Points;
 use crate::rng::{Draw, RowNumbers};
 use crate::sampling::Race;
 use crate::scalar::Scalar;
 
 use super::nearest::Nearest;
-use super::points::Points;
 use super::{lloyd, plus_plus};
 
 /// When the clustering of the candidates, step (g), is good enough: iterations and tolerance.

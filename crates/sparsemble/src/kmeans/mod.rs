@@ -7,17 +7,16 @@ mod init;
 mod lloyd;
 mod nearest;
 mod plus_plus;
-mod points;
 mod screen;
 
 use crate::blocks::Run;
 use crate::error::{Error, Result, expect_size};
 use crate::matrix::{Matrix, MatrixView};
+use crate::points::Points;
 use crate::rng::Draw;
 use crate::scalar::Scalar;
 
 use nearest::Nearest;
-use points::Points;
 
 /// What the choice of the first centres counts in the progress, in iterations of Lloyd.
 const CHOICE: usize = 5;

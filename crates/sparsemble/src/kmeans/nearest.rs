@@ -13,10 +13,10 @@ use crate::blocks::Run;
 use crate::error::Result;
 use crate::kernels::{Columns, Largest, Maxima, Panels, Tiles, best_level, correlate};
 use crate::matrix::Matrix;
+use crate::points::Points;
 use crate::scalar::Scalar;
 use crate::sums::squared_distance;
 
-use super::points::Points;
 use super::screen::{self, Screen, nearest_of};
 
 /// Samples that go through the pass together: enough to amortise a walk through the centres, few enough for the cache.

@@ -13,11 +13,11 @@ use crate::blocks::Run;
 use crate::error::Result;
 use crate::kernels::{Columns, Panels, Store, Tiles, correlate};
 use crate::matrix::Matrix;
+use crate::points::Points;
 use crate::scalar::Scalar;
 use crate::sums::squared_distance;
 
 use super::nearest::{BLOCK, pack, subtract};
-use super::points::Points;
 
 /// Samples in a part of a step.
 const CHUNK: usize = 16 * BLOCK;
