@@ -18,8 +18,6 @@ const SLACK: f64 = 1e-13;
 /// γ, member 0 first.
 pub(super) struct Solution {
     pub(super) gamma: Vec<f64>,
-    /// γᵀHγ.
-    pub(super) energy: f64,
     /// See [`Certificate::optimality`](super::Certificate::optimality).
     pub(super) optimality: f64,
 }
@@ -31,7 +29,7 @@ pub(super) fn solve(gram: &[f64], constraint: WeightConstraint) -> Solution {
     let gram: Vec<f64> = gram.iter().map(|h| if scale > 0.0 { h / scale } else { 0.0 }).collect();
     let point = minimum(&gram, constraint);
     let optimality = Problem::new(&gram, constraint).violation(&point.gamma);
-    Solution { gamma: point.gamma, energy: point.energy * scale, optimality }
+    Solution { gamma: point.gamma, optimality }
 }
 
 /// The minimum, sought from those under stricter constraints: the order of the cases holds whatever rounding does.
