@@ -11,7 +11,7 @@
 //! 6. [`dictionary`]: atoms learned from samples;
 //! 7. [`ensemble`]: many models, combined;
 //! 8. [`metrics`]: how good the result is;
-//! 9. `model_file` (feature `io`): models to files and back.
+//! 9. `matrix_file` and `model_file` (feature `io`): samples, codes and models to files and back.
 //!
 //! Samples are columns ([`Matrix`], [`MatrixView`]), everything is generic over `f32` and `f64` ([`Scalar`]), and results
 //! are the same bits for any number of threads ([`Run`]). Nothing here prints, reads a clock or draws unseeded random
@@ -47,6 +47,8 @@ mod kernels;
 pub mod kmeans;
 mod masses;
 mod matrix;
+#[cfg(feature = "io")]
+pub mod matrix_file;
 pub mod metrics;
 #[cfg(feature = "io")]
 pub mod model_file;
