@@ -91,6 +91,18 @@ impl<T: Scalar> SparseModel<T> {
         Ok(Self { basis, synthesis: self.synthesis.clone(), sources: self.sources.clone() })
     }
 
+    /// D as a dictionary, bit for bit, of a model that was made of one.
+    ///
+    /// # Errors
+    /// If an atom of the synthesis matrix does not have unit norm.
+    pub fn dictionary(&self) -> Result<Dictionary<T>> {
+        let dictionary = Dictionary::from_unit_atoms(self.synthesis.clone())?;
+        match &self.sources {
+            Some(sources) => dictionary.with_sources(sources.clone()),
+            None => Ok(dictionary),
+        }
+    }
+
     /// The atoms of the basis as they were given, N × K.
     pub(crate) fn coding_atoms(&self) -> Matrix<T> {
         Matrix::from_fn(self.n_inputs(), self.n_atoms(), |r, j| {

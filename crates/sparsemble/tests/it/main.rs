@@ -19,4 +19,6 @@ mod paper;
 mod patch;
 mod problems;
 mod progress;
+#[cfg(feature = "io")]
+mod recipe;
 mod weights;

@@ -16,13 +16,16 @@ use crate::scalar::Scalar;
 use super::division::{Division, Sums};
 use super::{Boost, Round, Stop, weights_of_rounds};
 
-/// How far a stored α may be from the one computed again, which other processors round differently.
-const SAME_ALPHA: f64 = 1e-3;
+/// How far the numbers of a stored round may be from those computed again, which other processors round differently.
+const SAME: f64 = 1e-3;
+
+/// Why a stored round is refused.
+const NOT_THESE: &str = "this round was not trained on these samples with this coder, phi and validation";
 
 /// Boosting between two rounds.
 ///
 /// A caller that wants to save what it has after each round calls [`step`](Self::step) itself, keeps
-/// [`members`](Self::members) and [`alphas`](Self::alphas), and comes back by [`Boost::resume`].
+/// [`members`](Self::members) and [`curve`](Self::curve), and comes back by [`Boost::resume`].
 ///
 /// Paper: §III-B, Eqs. (9)–(12).
 pub struct Boosting<'a, T> {
@@ -90,7 +93,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         }
         let [learning, coding] = [0..1, 1..2].map(|pass| run.passes(pass, 2, self.samples.columns()));
         let draw = Draw { seed: self.settings.seed, round: self.members.len() as u64 };
-        let dictionary = match self.settings.learner.learn(self.samples, &self.masses, draw, learning) {
+        let dictionary = match self.settings.learner.fit(self.samples, &self.masses, draw, learning) {
             // In the first round this is a mistake of the caller; later it means that few samples have an error left.
             Err(Error::TooFewSamples { .. }) if !self.members.is_empty() => {
                 self.stopped = Some(Stop::TooFewSamplesLeft);
@@ -101,8 +104,8 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         self.take(dictionary, None, coding).map(Some)
     }
 
-    /// A round but for the learning; `given` is its α if that is known already.
-    pub(super) fn take(&mut self, dictionary: Dictionary<T>, given: Option<f64>, run: Run<'_>) -> Result<Round> {
+    /// A round but for the learning; `known` is the round if it has been done before.
+    pub(super) fn take(&mut self, dictionary: Dictionary<T>, known: Option<&Round>, run: Run<'_>) -> Result<Round> {
         expect_size("dictionary: number of features (that of samples)", self.samples.rows(), dictionary.n_features())?;
         let mut model = SparseModel::plain(&dictionary)?;
         if let Some(phi) = self.settings.phi {
@@ -110,12 +113,26 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         }
         let strips = self.code(&model, run)?;
         let products = strips.iter().fold(Products::default(), |sum, strip| sum.plus(strip.products));
-        let alpha = self.alpha(products, given)?;
+        let alpha = self.alpha(products)?;
+        let alpha = known.map_or(Ok(alpha), |known| same("alpha", known.alpha, alpha, 1.0))?;
         let (masses, member_error) = self.next_masses(&strips)?;
         let errors = self.advance(&model, alpha, &strips, run)?;
         let (error, validation_error) = self.division.means(errors);
         let unconverged = strips.iter().map(|strip| strip.unconverged).sum();
-        let round = Round { alpha, member_error, error, validation_error, unconverged };
+        let round = match known {
+            None => Round { alpha, member_error, error, validation_error, unconverged },
+            Some(&known) => {
+                same("member_error", known.member_error, member_error, 0.0)?;
+                same("error", known.error, error, 0.0)?;
+                if let (Some(known), Some(now)) = (known.validation_error, validation_error) {
+                    same("validation_error", known, now, 0.0)?;
+                }
+                if known.validation_error.is_some() != validation_error.is_some() {
+                    return Err(Error::parameter("validation", "other", NOT_THESE));
+                }
+                known
+            }
+        };
         if self.members.is_empty() {
             self.energy = products.error; // X_0 is zero
         }
@@ -149,8 +166,8 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         run.map_blocks(self.samples.columns(), STRIP, Default::default, work)
     }
 
-    /// α_l by Eq. (12), and 1 in the first round; the given one if it is the same but for rounding.
-    fn alpha(&self, products: Products, given: Option<f64>) -> Result<f64> {
+    /// α_l by Eq. (12), and 1 in the first round.
+    fn alpha(&self, products: Products) -> Result<f64> {
         let alpha = match self.members.len() {
             0 => 1.0,
             _ if products.step > self.rounding() => products.both / products.step,
@@ -159,14 +176,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         if !(products.error.is_finite() && alpha.is_finite()) {
             return Err(Error::parameter("samples: energy", products.error, "is not a finite number; scale the data"));
         }
-        match given {
-            Some(given) if (given - alpha).abs() <= SAME_ALPHA * alpha.abs().max(1.0) => Ok(given),
-            Some(given) => {
-                let reason = "these members were not trained on these samples with this coder";
-                Err(Error::parameter("alphas", given, reason))
-            }
-            None => Ok(alpha),
-        }
+        Ok(alpha)
     }
 
     /// p_{l+1} from the energies e_l, normalised, and the mean of these energies.
@@ -235,7 +245,18 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// # Errors
     /// If there has been no round yet.
     pub fn ensemble(&self) -> Result<Ensemble<T>> {
-        let rounds = self.best_round();
+        self.first_rounds(self.best_round())
+    }
+
+    /// The ensemble of all rounds so far, whatever a validation says of them: what [`Boost::resume`] goes on from.
+    ///
+    /// # Errors
+    /// If there has been no round yet.
+    pub fn all_rounds(&self) -> Result<Ensemble<T>> {
+        self.first_rounds(self.curve.len())
+    }
+
+    fn first_rounds(&self, rounds: usize) -> Result<Ensemble<T>> {
         let models = self.members[..rounds].iter().map(SparseModel::plain).collect::<Result<Vec<_>>>()?;
         let beta = weights_of_rounds(&self.alphas()[..rounds]);
         Ok(Ensemble::new(models, beta)?.with_training(self.settings.training(&self.curve)))
@@ -285,6 +306,15 @@ impl Products {
     fn plus(self, other: Self) -> Self {
         Self { error: self.error + other.error, both: self.both + other.both, step: self.step + other.step }
     }
+}
+
+/// The known number, if it is the one computed again but for rounding. `unit` is a size at which a difference counts, if
+/// the numbers have one.
+fn same(name: &'static str, known: f64, now: f64, unit: f64) -> Result<f64> {
+    if (known - now).abs() <= SAME * now.abs().max(unit) {
+        return Ok(known);
+    }
+    Err(Error::parameter(name, known, NOT_THESE))
 }
 
 /// Writes a − b.

@@ -53,7 +53,7 @@ use super::level::{Coefficients, Members, code_level, sizes};
 pub struct MultilevelDictionary<T> {
     levels: Vec<Ensemble<T>>,
     coefficients: Coefficients,
-    errors: Vec<f64>,
+    training: Training,
 }
 
 impl<T: Scalar> MultilevelDictionary<T> {
@@ -76,7 +76,7 @@ impl<T: Scalar> MultilevelDictionary<T> {
         if u32::try_from(n_atoms).is_err() {
             return Err(Error::parameter("atoms of all levels", n_atoms, "must be below 2³²; take fewer levels"));
         }
-        Ok(Self { levels, coefficients: Coefficients::default(), errors: Vec::new() })
+        Ok(Self { levels, coefficients: Coefficients::default(), training: Training::default() })
     }
 
     /// The same levels with these coefficients.
@@ -85,10 +85,10 @@ impl<T: Scalar> MultilevelDictionary<T> {
         Self { coefficients, ..self }
     }
 
-    /// The same levels with this record of their training: see [`errors`](Self::errors).
+    /// The same levels with this record of their training, whose objective is [`errors`](Self::errors).
     #[must_use]
-    pub fn with_errors(self, errors: Vec<f64>) -> Self {
-        Self { errors, ..self }
+    pub fn with_training(self, training: Training) -> Self {
+        Self { training, ..self }
     }
 
     /// The dictionary for samples that reach us through Φ: each model codes in ΦD and still approximates by D.
@@ -97,7 +97,7 @@ impl<T: Scalar> MultilevelDictionary<T> {
     /// If Φ does not take as many features as the levels take now.
     pub fn degraded_by(&self, phi: &dyn Degradation<T>) -> Result<Self> {
         let levels = self.levels.iter().map(|level| level.degraded_by(phi)).collect::<Result<_>>()?;
-        Ok(Self { levels, coefficients: self.coefficients, errors: self.errors.clone() })
+        Ok(Self { levels, coefficients: self.coefficients, training: self.training.clone() })
     }
 
     /// The first levels alone: what training with fewer levels would have given.
@@ -109,13 +109,8 @@ impl<T: Scalar> MultilevelDictionary<T> {
             return Err(Error::parameter("n_levels", n_levels, "must be between 1 and that of the dictionary"));
         }
         self.levels.truncate(n_levels);
-        self.errors.truncate(n_levels + 1);
+        self.training.objective.truncate(n_levels + 1);
         Ok(self)
-    }
-
-    /// The levels, for example to [resume](super::Multilevel::resume) training.
-    pub fn into_levels(self) -> Vec<Ensemble<T>> {
-        self.levels
     }
 
     /// The levels.
@@ -130,12 +125,12 @@ impl<T: Scalar> MultilevelDictionary<T> {
 
     /// The mean energy of the training samples, by mass, and of their residuals after each level; empty if unknown.
     pub fn errors(&self) -> &[f64] {
-        &self.errors
+        &self.training.objective
     }
 
     /// How the dictionaries came about.
     pub fn training(&self) -> &Training {
-        self.levels[0].training()
+        &self.training
     }
 
     /// The number of levels.

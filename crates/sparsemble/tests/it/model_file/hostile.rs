@@ -2,18 +2,17 @@
 
 use std::fs;
 
-use sparsemble::model_file::{self, Loaded, Model, Record};
-use sparsemble::{Error, Result, Scalar};
+use sparsemble::model_file::{self, Loaded, Record};
+use sparsemble::{Error, Model, Result, Scalar};
 
 use super::models::{dictionary, ensemble, record, training};
 use crate::problems::Values;
 
-type Shape = (usize, usize, usize, usize, usize);
+type Shape = (usize, usize, usize, usize);
 
 fn shape<T: Scalar>(loaded: Loaded<T>) -> Shape {
-    let ensemble = loaded.model.into_ensemble().unwrap();
-    let rounds = ensemble.training().curve.len();
-    (ensemble.n_models(), ensemble.n_atoms(), ensemble.n_inputs(), ensemble.n_features(), rounds)
+    let model = loaded.model;
+    (model.n_atoms(), model.n_inputs(), model.n_features(), model.training().curve.len())
 }
 
 /// The reason a file is refused for.
