@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Code a photograph with every coder, compare them and write the pictures to look at.
+    /// Code a photograph with every coder and ensemble, compare them and write the pictures to look at.
     Demo(DemoArguments),
 }
 
