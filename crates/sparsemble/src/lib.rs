@@ -12,7 +12,7 @@
 //! 7. [`ensemble`]: many models, combined;
 //! 8. [`recipe`]: a training chosen at run time, and [`Model`], whatever it makes;
 //! 9. [`metrics`]: how good the result is;
-//! 10. `model_file` (feature `io`): models to files and back.
+//! 10. `matrix_file` and `model_file` (feature `io`): samples, codes and models to files and back.
 //!
 //! Samples are columns ([`Matrix`], [`MatrixView`]), everything is generic over `f32` and `f64` ([`Scalar`]), and results
 //! are the same bits for any number of threads ([`Run`]). Nothing here prints, reads a clock or draws unseeded random
@@ -48,6 +48,8 @@ mod kernels;
 pub mod kmeans;
 mod masses;
 mod matrix;
+#[cfg(feature = "io")]
+pub mod matrix_file;
 pub mod metrics;
 mod model;
 #[cfg(feature = "io")]

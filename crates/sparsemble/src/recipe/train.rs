@@ -147,7 +147,7 @@ impl Recipe {
     ) -> Result<Trained<T>> {
         let averaging = Averaging { n_models: self.n_models, seed: self.seed, masses: set.masses, learner };
         let mut members = so_far.map_or(Ok(Vec::new()), |model| self.members(&model))?;
-        let model = |members: &[Dictionary<T>]| self.named(Model::Ensemble(averaging.combine(members)?));
+        let model = |members: &[Dictionary<T>]| Ok(self.named(averaging.combine(members)?));
         while members.len() < self.n_models {
             let number = members.len();
             let part = run.passes(number..number + 1, self.n_models, set.samples.columns());
@@ -225,10 +225,10 @@ impl Recipe {
         }
     }
 
-    /// The model with the coder it is meant for.
-    fn named<T: Scalar>(&self, model: Model<T>) -> Result<Model<T>> {
-        let training = Training { coder: self.coder.to_string(), ..model.training().clone() };
-        Ok(model.with_training(training))
+    /// The ensemble with the coder it is meant for.
+    fn named<T: Scalar>(&self, ensemble: Ensemble<T>) -> Model<T> {
+        let training = Training { coder: self.coder.to_string(), ..ensemble.training().clone() };
+        Model::Ensemble(ensemble.with_training(training))
     }
 }
 
