@@ -7,10 +7,10 @@
 //! | `online` | mini-batches until each of the `times=` (seconds, ascending) has passed, atoms written at each | `lambda=` |
 //! | `epoch` | the same, each sample once | `lambda=` |
 //! | `boost` | BoostEx with `models=` rounds | `coder=`, as text |
-//! | `boost-and-code` | the same, and the coder alone on the dictionary of each round, in between | |
 //! | `average` | RandExAv with `models=` members, training and 1-sparse approximation | |
 //!
-//! All take `samples=` (a file), `features=`, `atoms=`, `threads=` and `seed=`; what was learned goes to `output=`. The
+//! The last two can time something else in between, for comparison: `beside=products`, the bare products of atoms and
+//! samples by the GEMM libraries, or `beside=coder`, calls of the coder. All take `samples=` (a file), `features=`, `atoms=`, `threads=` and `seed=`; what was learned goes to `output=`. The
 //! record has the seconds and the most memory the process has had, the samples included.
 
 use std::time::Instant;
@@ -18,12 +18,17 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use sparsemble::coding::{Coder, CodingBasis, OneSparse, Samples, SparseCoder};
-use sparsemble::dictionary::{Dictionary, Examples, OnlineAltOpt, WeakLearner};
+use sparsemble::dictionary::{Examples, OnlineAltOpt, WeakLearner};
 use sparsemble::ensemble::{Averaging, Boost};
 use sparsemble::kmeans::{KMeansInit, WeightedKMeans};
 use sparsemble::{Draw, Matrix, MatrixView, Run};
 
+use crate::beside::Beside;
 use crate::options::Options;
+use crate::product::Shape;
+
+/// Parts of the samples that RandExAv approximates one after the other.
+const SLICES: usize = 10;
 
 /// Measures one learner.
 pub(crate) fn run(learner: &str, arguments: &[&str]) -> Result<Value> {
@@ -40,8 +45,7 @@ pub(crate) fn run(learner: &str, arguments: &[&str]) -> Result<Value> {
         "lloyd" => task.lloyd(),
         "online" => task.online(),
         "epoch" => task.epoch(),
-        "boost" => task.boost(false),
-        "boost-and-code" => task.boost(true),
+        "boost" => task.boost(),
         "average" => task.average(),
         other => bail!("there is no learner `{other}`"),
     }?;
@@ -111,44 +115,55 @@ impl Task<'_> {
         Ok(json!({ "seconds": seconds }))
     }
 
-    /// If asked to, times the coder alone on the dictionary of each round, right after the round.
-    fn boost(&self, and_code: bool) -> Result<Value> {
+    fn beside(&self, samples: usize) -> Result<Beside> {
+        let shape = Shape { features: self.samples.rows(), atoms: self.atoms, samples };
+        Beside::new(self.options.text("beside").unwrap_or("nothing"), shape)
+    }
+
+    /// The rounds, and after each what it is compared with.
+    fn boost(&self) -> Result<Value> {
         let view = self.samples.view();
         let coder: Coder = self.options.parsed("coder")?;
         let learner = Examples { n_atoms: self.atoms };
         let boost = Boost { n_models: self.options.parsed("models")?, seed: self.seed, ..Boost::new(&learner, &coder) };
         let (mut seconds, mut boosting) = timed(|| boost.start(view))?;
-        let mut coder_seconds = 0.0;
+        let mut beside = self.beside(view.columns())?;
         loop {
             let (round_seconds, round) = timed(|| boosting.step(self.run()))?;
             seconds += round_seconds;
             if round.is_none() {
                 break;
             }
-            if and_code {
-                let dictionary = boosting.members().last().context("a round has a member")?;
-                coder_seconds += self.code(dictionary, &coder)?;
+            match &mut beside {
+                Beside::Nothing => {}
+                Beside::Products(products) => products.run(1)?,
+                Beside::Coder { seconds } => {
+                    let dictionary = boosting.members().last().context("a round has a member")?;
+                    let samples = Samples::new(view);
+                    *seconds += timed(|| coder.encode(&CodingBasis::new(dictionary.view())?, &samples, self.run()))?.0;
+                }
             }
         }
-        let (last_seconds, ensemble) = timed(|| boosting.ensemble())?;
-        let error = ensemble.training().curve.last().map(|round| round.error);
-        Ok(json!({ "seconds": seconds + last_seconds, "coder_seconds": coder_seconds, "error": error }))
+        seconds += timed(|| boosting.ensemble())?.0;
+        Ok(json!({ "seconds": seconds, "beside": beside.seconds() }))
     }
 
-    /// The seconds of one call of the coder.
-    fn code(&self, dictionary: &Dictionary<f32>, coder: &Coder) -> Result<f64> {
-        let samples = Samples::new(self.samples.view());
-        let code = || coder.encode(&CodingBasis::new(dictionary.view())?, &samples, self.run());
-        Ok(timed(code)?.0)
-    }
-
+    /// The training and, slice by slice, the approximations, each followed by what it is compared with.
     fn average(&self) -> Result<Value> {
+        let (view, n_models) = (self.samples.view(), self.options.parsed("models")?);
         let learner = Examples { n_atoms: self.atoms };
-        let averaging =
-            Averaging { n_models: self.options.parsed("models")?, seed: self.seed, ..Averaging::new(&learner) };
-        let view = self.samples.view();
-        let train = || averaging.fit(view, self.run())?.approximate(view, &OneSparse::default(), self.run());
-        Ok(json!({ "seconds": timed(train)?.0 }))
+        let averaging = Averaging { n_models, seed: self.seed, ..Averaging::new(&learner) };
+        let (mut seconds, ensemble) = timed(|| averaging.fit(view, self.run()))?;
+        let mut slices = Batches::new(view.columns(), view.columns().div_ceil(SLICES));
+        let mut beside = self.beside(slices.size)?;
+        for _ in 0..SLICES {
+            let slice = slices.next(&self.samples)?;
+            seconds += timed(|| ensemble.approximate(slice, &OneSparse::default(), self.run()))?.0;
+            if let Beside::Products(products) = &mut beside {
+                products.run(n_models)?;
+            }
+        }
+        Ok(json!({ "seconds": seconds, "beside": beside.seconds() }))
     }
 }
 

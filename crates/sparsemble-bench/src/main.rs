@@ -6,6 +6,7 @@
 //! ```
 //! The benchmarks call it once per repetition, between their other contenders, and keep the best.
 
+mod beside;
 mod learning;
 mod options;
 mod product;

@@ -64,7 +64,7 @@ def _growth(records: Records) -> list[str]:
 Microseconds per sample in f32 by one thread at M = 64, K = 1024, λ = 0.2, one of
 them varied. The exponent is that of the best power law."""
     beyond = "Megabytes of the input, and the rise of the process above it during one call."
-    return [*growth(records, "coder", "us_per_sample", text), *memory(records, beyond)]
+    return [*growth(records, "coder", {"us_per_sample": "µs per sample"}, text), *memory(records, beyond)]
 
 
 def _section(

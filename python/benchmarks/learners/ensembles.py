@@ -1,8 +1,11 @@
-"""Ensembles: what boosting and averaging cost beside the products and calls of the coder they consist of."""
+"""Ensembles: what boosting and averaging cost beside the products and calls of the coder they consist of.
 
-from coders.rivals import product_contenders
+What they are compared with is timed by the same process in between, after each round of boosting and each
+tenth of the samples of an average, so that a slow spell of the machine meets both.
+"""
+
 from shared.contest import Result, interleave
-from shared.data import Problem, learning_patches
+from shared.data import learning_patches
 from shared.records import Records, progress
 
 from learners.runs import SIDE, Settings, files
@@ -12,57 +15,45 @@ CODER_TARGET = 1.3
 LAM = 0.2
 LASSO_SAMPLES = 20_000
 LASSO_MODELS = 5
-METHODS = {"BoostEx": "boost", "RandExAv": "average"}
 
 
 def run(settings: Settings, records: Records) -> None:
     """Run both with 1-sparse codes, and boosting with the lasso."""
-    _one_sparse(settings, records)
-    _lasso(settings, records)
+    products = {"coder": "one-sparse", "beside": "products"}
+    for name, learner in {"BoostEx": "boost", "RandExAv": "average"}.items():
+        shape = {"K": settings.n_atoms, "L": settings.n_models, "T": settings.n_samples}
+        _race(records, f"{name} 1-sparse", learner, shape, products, PRODUCT_TARGET, settings.repetitions)
+    calls = {"coder": f"lasso:lambda={LAM}", "beside": "coder"}
+    shape = {"K": settings.n_atoms, "L": LASSO_MODELS, "T": min(settings.n_samples, LASSO_SAMPLES)}
+    _race(records, f"BoostEx lasso λ={LAM}", "boost", shape, calls, CODER_TARGET, settings.repetitions)
 
 
-def _one_sparse(settings: Settings, records: Records) -> None:
-    """Take all L rounds against L times the fastest library's product of all atoms and all samples."""
-    X, _ = learning_patches(SIDE, settings.n_samples, 0)
-    shape = {"M": SIDE**2, "K": settings.n_atoms, "L": settings.n_models}
-    sizes = " ".join(f"{name}={value}" for name, value in shape.items())
-    progress(f"ensembles with 1-sparse codes {sizes} T={len(X)}")
-    options = {"atoms": settings.n_atoms, "models": settings.n_models, "coder": "one-sparse"}
-    with files(X) as samples:
-        contenders = [
-            samples.contender(name, learner, threads, **options)
-            for name, learner in METHODS.items()
-            for threads in (1, 2)
-        ]
-        products = product_contenders(Problem(X, X[: settings.n_atoms]))
-        contenders += [product for product in products if product.dtype == "f32"]
-        results = interleave(contenders, settings.repetitions)
-    ours = results[: 2 * len(METHODS)]
-    for result in results[len(ours) :]:
-        result.seconds *= settings.n_models
-    for result in results:
-        records.note("ensembles, 1-sparse", result, **shape)
-    product = min(results[len(ours) :], key=lambda result: result.seconds)
-    for one, two in zip(ours[::2], ours[1::2], strict=True):
-        workload = f"{one.name} 1-sparse {sizes} T={len(X)}"
-        ratio = one.seconds / product.seconds
-        records.limit(workload, f"{product.label} products", one.label, ratio, PRODUCT_TARGET)
-        records.compare(workload, one.label, two.label, one.seconds / two.seconds)
-
-
-def _lasso(settings: Settings, records: Records) -> None:
-    """Take each round against a call of the coder for its dictionary, right after it."""
-    X, _ = learning_patches(SIDE, min(settings.n_samples, LASSO_SAMPLES), 0)
-    shape = {"M": SIDE**2, "K": settings.n_atoms, "L": LASSO_MODELS, "lambda": LAM}
-    workload = f"BoostEx lasso M={SIDE**2} K={settings.n_atoms} L={LASSO_MODELS} λ={LAM} T={len(X)}"
+def _race(
+    records: Records,
+    name: str,
+    learner: str,
+    shape: dict[str, int],
+    options: dict[str, str],
+    target: float,
+    repetitions: int,
+) -> None:
+    workload = " ".join([f"{name} M={SIDE**2}", *(f"{size}={value}" for size, value in shape.items())])
     progress(workload)
-    options = {"atoms": settings.n_atoms, "models": LASSO_MODELS, "coder": f"lasso:lambda={LAM}"}
+    X, _ = learning_patches(SIDE, shape["T"], 0)
     with files(X) as samples:
-        contenders = [samples.contender("BoostEx", "boost-and-code", threads, **options) for threads in (1, 2)]
-        results = interleave(contenders, settings.repetitions)
-    for result in results:
-        calls = Result("calls of the lasso", "f32", result.threads, len(X), result.output["coder_seconds"])
-        records.note("ensembles, lasso", result, **shape)
-        records.note("ensembles, lasso", calls, **shape)
-        ratio = result.seconds / calls.seconds
-        records.limit(workload, calls.label, result.label, ratio, CODER_TARGET)
+        options = options | {"atoms": shape["K"], "models": shape["L"]}
+        contenders = [samples.contender(name, learner, threads, **options) for threads in (1, 2)]
+        one, two = interleave(contenders, repetitions)
+    facts = {"M": SIDE**2, "K": shape["K"], "L": shape["L"]}
+    for result in (one, two):
+        records.note("ensembles", result, **facts)
+        for unit, seconds in result.output["beside"].items():
+            threads = result.threads if unit == "coder" else 1
+            records.note("ensembles", Result(f"{unit} beside it", "f32", threads, len(X), seconds), **facts)
+    unit, seconds = min(one.output["beside"].items(), key=lambda pair: pair[1])
+    what = "calls of the coder" if unit == "coder" else f"products by {unit}"
+    records.limit(workload, f"{shape['L']} {what}", one.label, one.seconds / seconds, target)
+    if unit == "coder":
+        ratio = two.seconds / two.output["beside"][unit]
+        records.limit(workload, f"{shape['L']} {what}", two.label, ratio, target)
+    records.compare(workload, one.label, two.label, one.seconds / two.seconds)

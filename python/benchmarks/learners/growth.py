@@ -12,7 +12,6 @@ from learners.runs import SIDE, Settings, files
 SHARES = (8, 4, 2, 1)
 """The values of T and K: the most of a run, divided by these."""
 MODELS = (2, 4, 8, 16)
-MEGABYTE = 1e6
 
 LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
     "K-Means‖": ("init", {}),
@@ -54,9 +53,11 @@ def _vary(
                 samples.learn("init", atoms=case["K"], output=options["start"])
             contenders.append(samples.contender(name, learner, atoms=case["K"], models=case["L"], **options))
         results = interleave(contenders, settings.repetitions)
-    values = [case[variable] for case in cases]
-    records.grow(name, variable, values, [result.seconds for result in results], unit="seconds")
-    for case, result in zip(cases, results, strict=True):
-        data = case["T"] * SIDE**2 * 4 / MEGABYTE
-        sizes = " ".join(f"{key}={case[key]}" for key in ("T", "K", "L") if key != "L" or name in ENSEMBLES)
-        records.remember(f"{name} {sizes}", data, result.output["peak_mb"] - data)
+    records.grow(
+        name,
+        variable,
+        [case[variable] for case in cases],
+        [result.seconds for result in results],
+        unit="seconds",
+        peak_mb=[result.output["peak_mb"] for result in results],
+    )

@@ -1,7 +1,7 @@
 """The part of the page docs/PERFORMANCE.md that is about the learners."""
 
 from shared.records import Record, Records
-from shared.tables import digits, growth, head, memory, table
+from shared.tables import digits, growth, head, table
 
 HEAD = """\
 # Performance of the learners
@@ -24,8 +24,8 @@ Written by `cargo xtask bench learning --output docs/PERFORMANCE.md`; do not edi
   descent, its faster algorithm) run until they reach it. The codes of all dictionaries come from our lasso,
   with a duality gap of at most 1e-6. scikit-learn is given up once it has missed the target.
 - **Ensembles**: boosting, or the training and the approximations of an average, in units of L products of all
-  atoms with all samples by the fastest GEMM library; with the lasso, in units of one call of the coder for
-  each dictionary, made right after its round.
+  atoms with all samples by the faster of two GEMM libraries; with the lasso, in units of one call of the
+  coder for each dictionary. Both are timed by the same process in between.
 """
 
 MEANING = """\
@@ -36,8 +36,7 @@ TITLES = {
     "first centres": "First centres",
     "Lloyd iteration": "An iteration of Lloyd",
     "dictionary learning": "Dictionary learning",
-    "ensembles, 1-sparse": "Ensembles with 1-sparse codes",
-    "ensembles, lasso": "Boosting with the lasso",
+    "ensembles": "Ensembles",
 }
 
 
@@ -53,9 +52,10 @@ def page(records: Records, machine: dict[str, str]) -> str:
 
 def details(records: Records) -> list[str]:
     """Return what a terminal shows beside the comparisons."""
-    text = "Seconds in f32 by one thread, one number varied. The exponent is that of the best power law."
-    beyond = "Megabytes of the samples, and the most that the process had beyond them."
-    return [*growth(records, "learner", "seconds", text), *memory(records, beyond)]
+    text = """\
+Seconds in f32 by one thread, one number varied, and the most memory of the process in megabytes, which
+includes the samples (a fourth of a kilobyte each). The exponent is that of the best power law of the time."""
+    return growth(records, "learner", {"seconds": "seconds", "peak_mb": "MB"}, text)
 
 
 def _times(records: list[Record]) -> str:

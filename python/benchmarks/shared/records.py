@@ -85,12 +85,18 @@ class Records:
         _keep(self.comparisons, record | facts)
 
     def grow(
-        self, what: str, variable: str, values: list[float], costs: list[float], unit: str = "us_per_sample"
+        self,
+        what: str,
+        variable: str,
+        values: list[float],
+        costs: list[float],
+        unit: str = "us_per_sample",
+        **facts: Any,
     ) -> None:
         """Keep how a cost changes with one variable, and the exponent of the best power law."""
         exponent = float(np.polyfit(np.log(values), np.log(costs), 1)[0])
         record = {"growth": what, "variable": variable, "values": values}
-        _keep(self.growth, record | {unit: costs, "exponent": exponent})
+        _keep(self.growth, record | {unit: costs, "exponent": exponent} | facts)
 
     def remember(self, workload: str, data_mb: float, extra_mb: float) -> None:
         """Keep the memory a call needed beyond its input."""

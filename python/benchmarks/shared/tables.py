@@ -59,8 +59,8 @@ def _targets(records: Records, meaning: str) -> list[str]:
     return parts
 
 
-def growth(records: Records, what: str, unit: str, text: str) -> list[str]:
-    """Tabulate how costs grow; `unit` is their key in the records and `text` says what they are."""
+def growth(records: Records, what: str, costs: dict[str, str], text: str) -> list[str]:
+    """Tabulate how costs grow; `costs` are their keys in the records, with a title for each."""
     if not records.growth:
         return []
     rows = [
@@ -68,12 +68,13 @@ def growth(records: Records, what: str, unit: str, text: str) -> list[str]:
             record["growth"],
             {"lambda": "λ"}.get(record["variable"], record["variable"]),
             ", ".join(f"{value:g}" for value in record["values"]),
-            ", ".join(digits(time) for time in record[unit]),
             f"{record['exponent']:.2f}",
+            *(", ".join(digits(cost) for cost in record[key]) for key in costs),
         ]
         for record in records.growth
     ]
-    return ["## Growth\n", text + "\n", table([what, "varied", "values", "cost", "exponent"], rows)]
+    header = [what, "varied", "values", "exponent", *costs.values()]
+    return ["## Growth\n", text + "\n", table(header, rows)]
 
 
 def memory(records: Records, text: str) -> list[str]:
