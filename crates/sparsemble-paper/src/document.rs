@@ -101,6 +101,6 @@ fn settings(settings: &Settings, outcomes: &[Outcome]) -> String {
         ("training codes that missed their duality gap", unconverged.to_string()),
         ("time for all ensembles, trained and measured", format!("{seconds:.0} s")),
     ];
-    let rows: String = rows.iter().map(|(name, value)| format!("| {name} | {value} |\n")).collect();
+    let rows = rows.map(|(name, value)| format!("| {name} | {value} |\n")).concat();
     format!("| setting | value |\n| --- | --- |\n{rows}")
 }

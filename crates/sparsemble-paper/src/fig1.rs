@@ -8,6 +8,7 @@ use crate::plot::{Labels, Series, bars};
 use crate::printed;
 use crate::trial::Trial;
 
+const TITLE: &str = "Fig. 1: oracle weights under four constraints";
 const CASES: [&str; 4] = ["1: any β", "2: β ≥ 0", "3: Σβ = 1", "4: β ≥ 0, Σβ = 1"];
 const BEST_OF_EACH: &str = "best member of each patch";
 const BEST_MEMBER: &str = "best single member";
@@ -27,14 +28,14 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
         .enumerate()
         .map(|(column, name)| Series::new(name, trials.iter().map(|trial| columns(trial)[column]).collect(), column));
     let labels = Labels {
-        title: "Fig. 1: oracle weights under four constraints",
+        title: TITLE,
         horizontal: "atoms in each dictionary, K",
         vertical: "mean ‖x − Cβ‖² over the test patches",
     };
     let groups: Vec<String> = trials.iter().map(|trial| trial.n_atoms.to_string()).collect();
     Outcome {
         name: "fig1",
-        title: "Fig. 1: oracle weights under four constraints",
+        title: TITLE,
         caption: format!(
             "Mean squared norm of the residual over {} test patches. L = {} dictionaries of K random training patches \
              each; the weights β are the best for each patch under the constraint of the column.",
@@ -62,38 +63,35 @@ fn bound(trials: &[Trial]) -> Statement {
     }
 }
 
+/// Which case has at most the error of which, for any samples.
+const NESTED: [(usize, usize); 4] = [(0, 1), (0, 2), (1, 3), (2, 3)];
+
 fn nested(trials: &[Trial]) -> Statement {
-    let in_order = |trial: &Trial| {
-        let [free, nonnegative, affine, simplex] = trial.oracle_errors;
-        free <= nonnegative && free <= affine && nonnegative <= simplex && affine <= simplex
-    };
-    let evidence = |trial: &Trial| {
-        let [free, nonnegative, affine, simplex] = trial.oracle_errors;
-        format!("K = {}: {free:.5}, {nonnegative:.5} and {affine:.5}, {simplex:.5}", trial.n_atoms)
-    };
     Statement {
         claim: printed::NESTED_CASES,
-        holds: trials.iter().all(in_order),
-        evidence: trials.iter().map(evidence).collect::<Vec<_>>().join("; "),
+        holds: trials.iter().all(|trial| NESTED.iter().all(|&(a, b)| trial.oracle_errors[a] <= trial.oracle_errors[b])),
+        evidence: NESTED.map(|(a, b)| ratios(trials, a, b)).join(", "),
     }
 }
 
 fn case_2_below_3(trials: &[Trial]) -> Statement {
-    let evidence = |trial: &Trial| {
-        let [_, nonnegative, affine, _] = trial.oracle_errors;
-        format!("K = {}: {nonnegative:.5} and {affine:.5}", trial.n_atoms)
-    };
     Statement {
         claim: printed::CASE_2_BELOW_3,
         holds: trials.iter().all(|trial| trial.oracle_errors[1] <= trial.oracle_errors[2]),
-        evidence: trials.iter().map(evidence).collect::<Vec<_>>().join("; "),
+        evidence: ratios(trials, 1, 2),
     }
+}
+
+/// How many times the error of one case that of another is, for each K.
+fn ratios(trials: &[Trial], one: usize, other: usize) -> String {
+    let ratio = |trial: &Trial| format!("{:.3}", trial.oracle_errors[other] / trial.oracle_errors[one]);
+    format!("r{}/r{} = {}", other + 1, one + 1, trials.iter().map(ratio).collect::<Vec<_>>().join(" "))
 }
 
 fn larger_is_better(trials: &[Trial]) -> Statement {
     let errors = |case: usize| trials.iter().map(move |trial| trial.oracle_errors[case]).collect::<Vec<_>>();
     let evidence = |case: usize| {
-        let errors: Vec<_> = errors(case).iter().map(|error| format!("{error:.5}")).collect();
+        let errors: Vec<_> = errors(case).iter().map(|error| format!("{error:.4}")).collect();
         format!("case {}: {}", case + 1, errors.join(" → "))
     };
     Statement {

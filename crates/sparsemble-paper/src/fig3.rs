@@ -8,6 +8,8 @@ use crate::plot::{Labels, Series, lines};
 use crate::printed;
 use crate::trial::{Method, Trial};
 
+const TITLE: &str = "Fig. 3: error against the number of models";
+
 /// Judges the trials of all methods for one K.
 pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
     let row = |round: usize| {
@@ -17,11 +19,10 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
     };
     let names = trials.iter().map(|trial| trial.method.name().to_owned());
     let trained = boosted(trials).map(|trial| format!("{}, training", trial.method.name()));
-    let labels = Labels {
-        title: "Fig. 3: error against the number of models",
-        horizontal: "number of models, L",
-        vertical: "mean ‖x − x̂‖² over the test patches",
-    };
+    let labels =
+        Labels {
+            title: TITLE, horizontal: "number of models, L", vertical: "mean ‖x − x̂‖² over the test patches"
+        };
     let series: Vec<Series> = trials
         .iter()
         .enumerate()
@@ -32,7 +33,7 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
     let n_atoms = trials.first().map_or(0, |trial| trial.n_atoms);
     Outcome {
         name: "fig3",
-        title: "Fig. 3: error against the number of models",
+        title: TITLE,
         caption: format!(
             "Mean squared norm of the residual over {} test patches (and over the training patches, for boosting) of the \
              first L models of each ensemble; K = {n_atoms}.",
@@ -57,7 +58,7 @@ fn rises(errors: &[f64]) -> usize {
 fn falls(trials: &[Trial]) -> Statement {
     let evidence = |trial: &Trial| {
         let (first, last) = (trial.errors[0], trial.error());
-        format!("{}: {first:.5} → {last:.5}, {} rises", trial.method.name(), rises(&trial.errors))
+        format!("{} {first:.5} → {last:.5}, {} rises", trial.method.name(), rises(&trial.errors))
     };
     Statement {
         claim: printed::MORE_MODELS_LESS_ERROR,
@@ -66,7 +67,7 @@ fn falls(trials: &[Trial]) -> Statement {
     }
 }
 
-/// The share of the whole fall that each quarter of the rounds has.
+/// The share of the whole fall that each quarter of the models has.
 fn quarters(errors: &[f64]) -> [f64; 4] {
     let last = errors.len() - 1;
     let at = |quarter: usize| errors[last * quarter / 4];
@@ -74,14 +75,19 @@ fn quarters(errors: &[f64]) -> [f64; 4] {
 }
 
 fn flattens(trials: &[Trial]) -> Statement {
+    let flattens = |trial: &Trial| {
+        let [first, second, third, fourth] = quarters(&trial.errors);
+        third + fourth < first + second
+    };
     let evidence = |trial: &Trial| {
         let shares = quarters(&trial.errors).map(|share| format!("{:.1} %", 100.0 * share));
-        format!("{}: {}", trial.method.name(), shares.join(", "))
+        format!("{} {}", trial.method.name(), shares.join(", "))
     };
+    let shares: Vec<String> = trials.iter().map(evidence).collect();
     Statement {
         claim: printed::FLATTENS,
-        holds: trials.iter().all(|trial| quarters(&trial.errors).is_sorted_by(|sooner, later| later < sooner)),
-        evidence: format!("shares of the fall: {}", trials.iter().map(evidence).collect::<Vec<_>>().join("; ")),
+        holds: trials.iter().all(flattens),
+        evidence: format!("share of the fall in each quarter: {}", shares.join("; ")),
     }
 }
 
@@ -90,7 +96,7 @@ fn training_never_rises(trials: &[Trial]) -> Statement {
     let evidence = |trial: &Trial| {
         let errors = errors(trial);
         let (first, last) = (errors[0], errors[errors.len() - 1]);
-        format!("{}: {first:.5} → {last:.5}, {} rises", trial.method.name(), rises(&errors))
+        format!("{} {first:.5} → {last:.5}, {} rises", trial.method.name(), rises(&errors))
     };
     Statement {
         claim: printed::TRAINING_NEVER_RISES,

@@ -82,7 +82,7 @@ impl Series {
 /// A group of bars for each name; every series has one bar in each. The axis starts at zero.
 pub(crate) fn bars(labels: &Labels<'_>, groups: &[String], series: &[Series]) -> String {
     let axis = Axis::new(0.0, largest(series));
-    let mut plot = frame(labels, series, axis);
+    let mut plot = frame(labels, series, axis, square);
     let group_width = (RIGHT - LEFT) / groups.len().max(1) as f64;
     let bar_width = 0.84 * group_width / series.len().max(1) as f64;
     for (number, group) in groups.iter().enumerate() {
@@ -107,7 +107,7 @@ pub(crate) fn bars(labels: &Labels<'_>, groups: &[String], series: &[Series]) ->
 pub(crate) fn lines(labels: &Labels<'_>, series: &[Series]) -> String {
     let values = || series.iter().flat_map(|one| one.values.iter().copied());
     let axis = Axis::new(values().fold(f64::INFINITY, f64::min), largest(series));
-    let mut plot = frame(labels, series, axis);
+    let mut plot = frame(labels, series, axis, marker);
     let count = series.iter().map(|one| one.values.len()).max().unwrap_or(0).max(2);
     let across = |number: usize| LEFT + 16.0 + (RIGHT - LEFT - 32.0) * number as f64 / (count - 1) as f64;
     let every = count.div_ceil(20);
@@ -121,14 +121,14 @@ pub(crate) fn lines(labels: &Labels<'_>, series: &[Series]) -> String {
         let path: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = writeln!(plot, "<polyline class=\"{class} line\" points=\"{}\"/>", path.join(" "));
         for (x, y) in points {
-            plot += &marker(one.colour, &class, x, y);
+            plot += &marker(one, x, y);
         }
     }
     plot + "</svg>\n"
 }
 
-/// Background, title, legend, grid and axes; the file is still open.
-fn frame(labels: &Labels<'_>, series: &[Series], axis: Axis) -> String {
+/// Background, title, legend, grid and axes; the file is still open. `mark` draws the mark of a series at a place.
+fn frame(labels: &Labels<'_>, series: &[Series], axis: Axis, mark: fn(&Series, f64, f64) -> String) -> String {
     let mut plot = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
          height=\"{HEIGHT}\" role=\"img\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
@@ -136,12 +136,13 @@ fn frame(labels: &Labels<'_>, series: &[Series], axis: Axis) -> String {
         escaped(labels.title)
     );
     plot += &text(LEFT, 28.0, "class=\"title\"", labels.title);
+    // Down the columns, so that what belongs together stands together.
+    let rows = series.len().div_ceil(LEGEND_COLUMNS).max(1);
     for (number, one) in series.iter().enumerate() {
-        let x = LEFT + (RIGHT - LEFT) / LEGEND_COLUMNS as f64 * (number % LEGEND_COLUMNS) as f64;
-        let y = 46.0 + 20.0 * (number / LEGEND_COLUMNS) as f64;
-        let _ =
-            writeln!(plot, "<rect class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"12\" height=\"12\"/>", one.class());
-        plot += &text(x + 19.0, y + 11.0, "", &one.name);
+        let x = LEFT + (RIGHT - LEFT) / LEGEND_COLUMNS as f64 * (number / rows) as f64;
+        let y = 52.0 + 20.0 * (number % rows) as f64;
+        plot += &mark(one, x + 6.0, y);
+        plot += &text(x + 20.0, y + 5.0, "", &one.name);
     }
     for tick in axis.ticks() {
         let y = axis.place(tick);
@@ -204,12 +205,19 @@ fn short(value: f64) -> String {
     text.strip_prefix('0').filter(|rest| !rest.is_empty()).unwrap_or(&text).to_owned()
 }
 
-/// Lines differ in their marks too, for who sees no colours.
-fn marker(number: usize, class: &str, x: f64, y: f64) -> String {
+/// The mark of bars.
+fn square(series: &Series, x: f64, y: f64) -> String {
+    let (class, left, up) = (series.class(), x - 6.0, y - 6.0);
+    format!("<rect class=\"{class}\" x=\"{left:.1}\" y=\"{up:.1}\" width=\"12\" height=\"12\"/>\n")
+}
+
+/// The mark of a line: they differ, for who sees no colours.
+fn marker(series: &Series, x: f64, y: f64) -> String {
+    let class = series.class();
     let (left, right, up, down) = (x - 4.0, x + 4.0, y - 4.0, y + 4.0);
-    match number % 3 {
-        0 => format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>\n"),
-        1 => format!("<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\"/>\n", x - 3.0, y - 3.0),
+    match series.colour % 3 {
+        0 => format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>\n"),
+        1 => format!("<rect class=\"{class}\" x=\"{left:.1}\" y=\"{up:.1}\" width=\"8\" height=\"8\"/>\n"),
         _ => {
             format!("<polygon class=\"{class}\" points=\"{x:.1},{up:.1} {right:.1},{down:.1} {left:.1},{down:.1}\"/>\n")
         }
@@ -274,8 +282,9 @@ mod tests {
     fn lines_have_a_mark_for_each_value_and_differ_without_colours() {
         let series = [Series::new("one", vec![3.0, 2.0, 1.5], 0), Series::new("two", vec![2.5, 2.0], 2)];
         let plot = lines(&LABELS, &series);
-        assert_eq!(plot.matches("<circle").count(), 3);
-        assert_eq!(plot.matches("<polygon").count(), 2);
+        // One more of each is in the legend.
+        assert_eq!(plot.matches("<circle").count(), 4);
+        assert_eq!(plot.matches("<polygon").count(), 3);
         assert_eq!(plot.matches("<polyline").count(), 2);
     }
 }

@@ -82,6 +82,6 @@ pub const MORE_MODELS_LESS_ERROR: Claim =
 /// Fig. 3: the second half of it.
 pub const FLATTENS: Claim = Claim {
     place: "§III-C",
-    words: "the error flattens out: each quarter of the rounds gains less than the one before",
+    words: "the error flattens out: the second half of the models gains less than the first",
     always: false,
 };
