@@ -13,8 +13,8 @@ fn main() -> Result<()> {
     // D_1 … D_20: random examples of the patches of one picture, with equal weights to begin with (RandExAv).
     let draw = TrainingPatches { side: 8, count: 4000, ..TrainingPatches::default() };
     let training = draw.draw::<f64>(&[ripples(0.0)?])?;
-    let learner = Examples { atoms: 64 };
-    let ensemble = Averaging::new(&learner).train(training.view(), Run::default())?;
+    let learner = Examples { n_atoms: 64 };
+    let ensemble = Averaging::new(&learner).fit(training.view(), Run::default())?;
 
     // X: patches of another picture, and their codes in every model at once.
     let test = TrainingPatches { side: 8, count: 200, seed: 99, ..TrainingPatches::default() };

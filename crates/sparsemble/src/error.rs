@@ -1,5 +1,7 @@
 //! What can go wrong, by what the caller can do about it.
 
+use std::borrow::Cow;
+
 /// The result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -25,7 +27,7 @@ pub enum Error {
         /// What was given.
         value: String,
         /// The range, or the fix.
-        reason: &'static str,
+        reason: Cow<'static, str>,
     },
     /// An input holds NaN or an infinity.
     #[error("{what} holds a NaN or infinite value at row {row}, column {column}; remove it or mask it")]
@@ -95,8 +97,12 @@ pub enum Error {
 
 impl Error {
     /// An [`Error::InvalidParameter`] for any value that can be shown.
-    pub(crate) fn parameter(name: &'static str, value: impl std::fmt::Display, reason: &'static str) -> Self {
-        Self::InvalidParameter { name, value: format!("{value}"), reason }
+    pub(crate) fn parameter(
+        name: &'static str,
+        value: impl std::fmt::Display,
+        reason: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::InvalidParameter { name, value: format!("{value}"), reason: reason.into() }
     }
 
     /// An [`Error::Io`] that remembers what the system said.

@@ -54,6 +54,7 @@ pub mod patch;
 mod rng;
 mod sampling;
 mod scalar;
+mod spec;
 
 pub use blocks::{ProgressFn, Run};
 pub use error::{Error, Result};

@@ -13,6 +13,7 @@
 //! low-resolution half of a pair, or the samples themselves. Nothing assumes unit columns.
 
 mod basis;
+mod coder;
 mod codes;
 mod fista;
 mod gram;
@@ -22,6 +23,7 @@ mod pursuit;
 mod samples;
 
 pub use basis::CodingBasis;
+pub use coder::Coder;
 pub use codes::SparseCodes;
 pub use fista::{Fista, Momentum};
 pub use lasso::{Lasso, Penalty, lambda_max};
@@ -29,11 +31,15 @@ pub use one_sparse::OneSparse;
 pub use pursuit::{Pursuit, PursuitKind};
 pub use samples::Samples;
 
+use std::fmt::{Debug, Display};
+
 use crate::blocks::Run;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
 /// Finds sparse codes of a batch of samples in a basis.
+///
+/// As text a coder is its name and its settings: see [`Coder`].
 ///
 /// ```
 /// use sparsemble::coding::{CodingBasis, Lasso, Samples, SparseCoder};
@@ -49,7 +55,7 @@ use crate::scalar::Scalar;
 /// assert!(coding.report.converged);
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
-pub trait SparseCoder<T: Scalar>: std::fmt::Debug {
+pub trait SparseCoder<T: Scalar>: Debug + Display {
     /// Codes every sample.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Samples as atoms: what RandExAv and BoostEx learn (§III-A, §III-B).
 
+use std::fmt::{Display, Formatter};
+
 use crate::blocks::Run;
 use crate::error::{Error, Result, expect_size};
 use crate::masses::{Masses, check_part};
@@ -7,6 +9,7 @@ use crate::matrix::{Matrix, MatrixView};
 use crate::rng::{Draw, RowNumbers};
 use crate::sampling::Race;
 use crate::scalar::Scalar;
+use crate::spec::write;
 
 use super::{Dictionary, WeakLearner};
 
@@ -17,7 +20,7 @@ use super::{Dictionary, WeakLearner};
 ///
 /// | field | symbol | purpose | range |
 /// | --- | --- | --- | --- |
-/// | `atoms` | K | how many samples to draw | 1 to the number of samples of positive mass and norm |
+/// | `n_atoms` | K | how many samples to draw | 1 to the number of samples of positive mass and norm |
 ///
 /// A sample's chance is decided by its own random number, which depends on the seed, the round and the sample's row
 /// alone. So the same examples are drawn whatever parts the samples come in: see [`Examples::select`].
@@ -30,7 +33,7 @@ use super::{Dictionary, WeakLearner};
 /// One pass over the samples and a logarithm for each; memory for 2K of them.
 ///
 /// # Errors
-/// See [`WeakLearner::learn`]. A sample of zero norm cannot be an atom and is never drawn.
+/// See [`WeakLearner::fit`]. A sample of zero norm cannot be an atom and is never drawn.
 ///
 /// # Example
 /// ```
@@ -39,7 +42,7 @@ use super::{Dictionary, WeakLearner};
 ///
 /// let samples = Matrix::from_columns(vec![3.0, 4.0, 1.0, 0.0, 0.0, 2.0], 2, 3)?;
 /// let masses = [0.5, 0.0, 0.5];
-/// let dictionary = Examples { atoms: 2 }.learn(samples.view(), &masses, Draw::first(1), Run::default())?;
+/// let dictionary = Examples { n_atoms: 2 }.fit(samples.view(), &masses, Draw::first(1), Run::default())?;
 /// assert!(dictionary.sources().is_some_and(|sources| !sources.contains(&1)));
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
@@ -50,7 +53,7 @@ use super::{Dictionary, WeakLearner};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Examples {
     /// K.
-    pub atoms: usize,
+    pub n_atoms: usize,
 }
 
 impl Examples {
@@ -60,7 +63,7 @@ impl Examples {
     /// must have one scale; their sum does not matter.
     ///
     /// # Errors
-    /// As [`WeakLearner::learn`], but a part may hold fewer usable samples than `atoms`, even none.
+    /// As [`WeakLearner::fit`], but a part may hold fewer usable samples than `n_atoms`, even none.
     pub fn select<T: Scalar>(
         &self,
         samples: MatrixView<'_, T>,
@@ -69,8 +72,8 @@ impl Examples {
         draw: Draw,
         run: Run<'_>,
     ) -> Result<Selection> {
-        if self.atoms == 0 {
-            return Err(Error::parameter("atoms", 0, "must be at least 1"));
+        if self.n_atoms == 0 {
+            return Err(Error::parameter("n_atoms", 0, "must be at least 1"));
         }
         check_part(masses, samples.columns())?;
         let numbers = RowNumbers::from_stream(&mut draw.stream("examples"));
@@ -79,8 +82,14 @@ impl Examples {
             samples.copy_finite_column(i, column, "samples")?;
             Ok(if column.iter().any(|value| value.abs() > T::ZERO) { masses[i] } else { 0.0 })
         };
-        let race = Race::run((first_row, samples.columns(), self.atoms), numbers, column, weight, run)?;
+        let race = Race::run((first_row, samples.columns(), self.n_atoms), numbers, column, weight, run)?;
         Ok(Selection { race })
+    }
+}
+
+impl Display for Examples {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write(f, "examples", [Some(format!("n_atoms={}", self.n_atoms))])
     }
 }
 
@@ -89,7 +98,7 @@ impl<T: Scalar> WeakLearner<T> for Examples {
         "ex"
     }
 
-    fn learn(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>> {
+    fn fit(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>> {
         Masses::new(Some(masses), samples.columns())?;
         let sources = self.select(samples, masses, 0, draw, run)?.rows()?;
         let mut atoms = Matrix::zeros(samples.rows(), sources.len());
@@ -107,7 +116,7 @@ impl<T: Scalar> WeakLearner<T> for Examples {
 /// use sparsemble::{Draw, MatrixView, Run};
 ///
 /// let samples: Vec<f32> = (1..=20).map(|i| i as f32).collect();
-/// let (examples, draw) = (Examples { atoms: 3 }, Draw::first(1));
+/// let (examples, draw) = (Examples { n_atoms: 3 }, Draw::first(1));
 /// let part = |from: usize, to: usize| {
 ///     let part = MatrixView::from_columns(&samples[from..to], 1, to - from)?;
 ///     examples.select(part, &vec![1.0; to - from], from, draw, Run::default())

@@ -1,5 +1,6 @@
 //! Lines through the origin as atoms: K-hyperline clustering, a level of a multilevel dictionary (§IV-A1).
 
+use std::fmt::{Display, Formatter};
 use std::ops::Range;
 
 use crate::blocks::Run;
@@ -8,6 +9,7 @@ use crate::error::{Error, Result, expect_size};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView, first_not_finite};
 use crate::scalar::Scalar;
+use crate::spec::{unless, write};
 
 use super::atoms::normalise;
 use super::{Dictionary, Draw, Examples, WeakLearner};
@@ -27,7 +29,7 @@ const SMALLEST_PART: usize = 512;
 ///
 /// | field | symbol | default | purpose | range |
 /// | --- | --- | --- | --- | --- |
-/// | `atoms` | K | – | how many lines | 1 to the number of samples of positive mass and norm |
+/// | `n_atoms` | K | – | how many lines | 1 to the number of samples of positive mass and norm |
 /// | `max_passes` | | 30 | the most passes | any |
 /// | `tolerance` | | 10⁻⁴ | stops when a pass lowers the error by no more than this fraction | ≥ 0 |
 ///
@@ -41,7 +43,7 @@ const SMALLEST_PART: usize = 512;
 /// K·M multiply-adds a sample and pass, at the speed of a matrix product; memory for the 1-sparse codes of a pass.
 ///
 /// # Errors
-/// See [`WeakLearner::learn`].
+/// See [`WeakLearner::fit`].
 ///
 /// # Example
 /// ```
@@ -62,7 +64,7 @@ const SMALLEST_PART: usize = 512;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hyperlines {
     /// K.
-    pub atoms: usize,
+    pub n_atoms: usize,
     /// The most passes over the samples.
     pub max_passes: usize,
     /// The relative fall of the error at which to stop.
@@ -82,8 +84,8 @@ pub struct Lines<T> {
 
 impl Hyperlines {
     /// The default settings.
-    pub fn new(atoms: usize) -> Self {
-        Self { atoms, max_passes: 30, tolerance: 1e-4 }
+    pub fn new(n_atoms: usize) -> Self {
+        Self { n_atoms, max_passes: 30, tolerance: 1e-4 }
     }
 
     /// Improves given lines.
@@ -98,7 +100,7 @@ impl Hyperlines {
         run: Run<'_>,
     ) -> Result<Lines<T>> {
         self.check()?;
-        expect_size("start: number of atoms", self.atoms, start.n_atoms())?;
+        expect_size("start: number of atoms", self.n_atoms, start.n_atoms())?;
         expect_size("start: number of features (that of samples)", samples.rows(), start.n_features())?;
         let points = Points::new(samples, masses, run.silent())?;
         let part = |pass: usize| run.passes(pass..pass + 1, self.max_passes.saturating_add(1), samples.columns());
@@ -122,8 +124,8 @@ impl Hyperlines {
     }
 
     fn check(&self) -> Result<()> {
-        if self.atoms == 0 {
-            return Err(Error::parameter("atoms", 0, "must be at least 1"));
+        if self.n_atoms == 0 {
+            return Err(Error::parameter("n_atoms", 0, "must be at least 1"));
         }
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return Err(Error::parameter("tolerance", self.tolerance, "must be finite and not negative"));
@@ -132,16 +134,28 @@ impl Hyperlines {
     }
 }
 
+impl Display for Hyperlines {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let default = Self::new(self.n_atoms);
+        let settings = [
+            Some(format!("n_atoms={}", self.n_atoms)),
+            unless(&default.max_passes, "max_passes", &self.max_passes),
+            unless(&default.tolerance, "tolerance", &self.tolerance),
+        ];
+        write(f, "hyperlines", settings)
+    }
+}
+
 impl<T: Scalar> WeakLearner<T> for Hyperlines {
     fn name(&self) -> &'static str {
         "lines"
     }
 
-    fn learn(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>> {
+    fn fit(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>> {
         self.check()?;
         let passes = self.max_passes.saturating_add(2);
         let part = |range: Range<usize>| run.passes(range, passes, samples.columns());
-        let start = Examples { atoms: self.atoms }.learn(samples, masses, draw, part(0..1))?;
+        let start = Examples { n_atoms: self.n_atoms }.fit(samples, masses, draw, part(0..1))?;
         Ok(self.refine(samples, masses, start, part(1..passes))?.dictionary)
     }
 }
@@ -287,8 +301,8 @@ mod tests {
     fn samples_of_extreme_size_give_finite_lines() {
         for size in [1e-300, 1e300] {
             let samples = Matrix::from_fn(3, 9, |r, c| size * ((r * 5 + c * 7) % 11) as f64);
-            let start = Examples { atoms: 2 };
-            let start = start.learn(samples.view(), &[1.0; 9], Draw { seed: 1, round: 0 }, Run::default()).unwrap();
+            let start = Examples { n_atoms: 2 };
+            let start = start.fit(samples.view(), &[1.0; 9], Draw { seed: 1, round: 0 }, Run::default()).unwrap();
             let lines = Hyperlines::new(2).refine(samples.view(), &[1.0; 9], start, Run::default()).unwrap();
             assert!(lines.errors.iter().all(|error| error.is_finite()), "{:?}", lines.errors);
             assert!(lines.dictionary.atoms().as_slice().iter().all(|value| value.is_finite()));

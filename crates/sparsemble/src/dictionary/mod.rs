@@ -9,7 +9,7 @@ mod centers;
 mod examples;
 mod hyperlines;
 
-pub use alt_opt::{AltOpt, AtomUpdate, BatchOrder, CodesReport, Learned, LearningCoder, OnlineAltOpt, OnlineLearner};
+pub use alt_opt::{AltOpt, Alternation, AtomUpdate, BatchOrder, CodesReport, Learned, OnlineAltOpt, OnlineLearner};
 pub use atoms::Dictionary;
 #[cfg(feature = "io")]
 pub(crate) use atoms::has_unit_norm;
@@ -17,7 +17,7 @@ pub use centers::Centers;
 pub use examples::{Examples, Selection};
 pub use hyperlines::{Hyperlines, Lines};
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 
 use crate::blocks::Run;
 use crate::error::Result;
@@ -32,8 +32,10 @@ use crate::scalar::Scalar;
 /// Scaling all masses by one factor changes nothing; a sample of mass zero is never used. The result depends on the
 /// samples, the masses and `draw` alone, not on the number of threads.
 ///
+/// As text a learner is its name and its settings, `examples:n_atoms=256`.
+///
 /// Paper: §III-A, §III-B.
-pub trait WeakLearner<T: Scalar>: Debug + Sync {
+pub trait WeakLearner<T: Scalar>: Debug + Display + Sync {
     /// A short word for what the atoms are, part of the names of the methods built on it: `ex` (examples) makes
     /// `boost-ex`, `km` (K-Means centres) makes `boost-km`.
     fn name(&self) -> &'static str;
@@ -42,12 +44,12 @@ pub trait WeakLearner<T: Scalar>: Debug + Sync {
     ///
     /// # Errors
     /// If sizes disagree, a value is not finite, a mass is negative, or there are too few samples of positive mass.
-    fn learn(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>>;
+    fn fit(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>>;
 
     /// Learns one dictionary from samples that count alike unless masses are given: the start of [`AltOpt`].
     ///
     /// # Errors
-    /// As [`learn`](Self::learn).
+    /// As [`fit`](Self::fit).
     fn start(
         &self,
         samples: MatrixView<'_, T>,
@@ -56,6 +58,6 @@ pub trait WeakLearner<T: Scalar>: Debug + Sync {
         run: Run<'_>,
     ) -> Result<Dictionary<T>> {
         let masses = Masses::new(masses, samples.columns())?;
-        self.learn(samples, &masses.values(), Draw::first(seed), run)
+        self.fit(samples, &masses.values(), Draw::first(seed), run)
     }
 }

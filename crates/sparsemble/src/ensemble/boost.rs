@@ -12,8 +12,6 @@ mod state;
 
 pub use state::Boosting;
 
-use std::ops::ControlFlow;
-
 use crate::blocks::Run;
 use crate::coding::SparseCoder;
 use crate::degradation::Degradation;
@@ -51,7 +49,6 @@ use super::{Ensemble, Training};
 ///
 /// # Example
 /// ```
-/// use std::ops::ControlFlow;
 /// use sparsemble::coding::OneSparse;
 /// use sparsemble::dictionary::Centers;
 /// use sparsemble::ensemble::Boost;
@@ -60,7 +57,7 @@ use super::{Ensemble, Training};
 /// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
 /// let (learner, coder) = (Centers::new(3), OneSparse::default());
 /// let boost = Boost { n_models: 5, ..Boost::new(&learner, &coder) };
-/// let ensemble = boost.train(samples.view(), Run::default(), &|_| ControlFlow::Continue(()))?;
+/// let ensemble = boost.fit(samples.view(), Run::default())?;
 ///
 /// assert_eq!(ensemble.training().method, "boost-km");
 /// let curve = &ensemble.training().curve;
@@ -139,26 +136,17 @@ impl<'a, T: Scalar> Boost<'a, T> {
         Self { learner, coder, n_models: 20, seed: 0, masses: None, phi: None, validation: None }
     }
 
-    /// Runs all rounds. `on_round` is told of each; if it answers `Break`, the ensemble so far is the result.
+    /// Runs all rounds.
     ///
-    /// `run` tells of the samples done, two passes a round, and can interrupt it. To keep what was trained until then, call
-    /// [`start`](Self::start) and [`Boosting::step`] instead.
+    /// `run` tells of the samples done, two passes a round, and can interrupt it. To see the rounds, or to keep what was
+    /// trained until then, call [`start`](Self::start) and [`Boosting::step`] instead.
     ///
     /// # Errors
     /// See [`Boost`].
-    pub fn train(
-        &self,
-        samples: MatrixView<'_, T>,
-        run: Run<'_>,
-        on_round: &dyn Fn(&Round) -> ControlFlow<()>,
-    ) -> Result<Ensemble<T>> {
+    pub fn fit(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Ensemble<T>> {
         let mut boosting = self.start(samples)?;
         let part = |round: usize| run.passes(round..round + 1, self.n_models, samples.columns().saturating_mul(2));
-        while let Some(round) = boosting.step(part(boosting.curve().len()))? {
-            if on_round(&round).is_break() {
-                break;
-            }
-        }
+        while boosting.step(part(boosting.curve().len()))?.is_some() {}
         boosting.ensemble()
     }
 
@@ -220,8 +208,8 @@ impl<'a, T: Scalar> Boost<'a, T> {
     pub(crate) fn training(&self, curve: &[Round]) -> Training {
         Training {
             method: format!("boost-{}", self.learner.name()),
-            learner: format!("{:?}", self.learner),
-            coder: format!("{:?}", self.coder),
+            learner: self.learner.to_string(),
+            coder: self.coder.to_string(),
             seed: self.seed,
             curve: curve.to_vec(),
         }

@@ -53,9 +53,9 @@ use level::{code_level, sizes};
 /// use sparsemble::{Matrix, Run};
 ///
 /// let samples = Matrix::from_fn(8, 200, |r, c| ((r * r + 3 * c) as f64).sin() + ((r * c) as f64).cos());
-/// let examples = Examples { atoms: 4 };
+/// let examples = Examples { n_atoms: 4 };
 /// let level = Averaging { n_models: 10, seed: 1, ..Averaging::new(&examples) };
-/// let dictionary = Multilevel { n_levels: 5, ..Multilevel::new(level) }.train(samples.view(), Run::default())?;
+/// let dictionary = Multilevel { n_levels: 5, ..Multilevel::new(level) }.fit(samples.view(), Run::default())?;
 ///
 /// let approximations = dictionary.approximate(samples.view(), Run::default())?;
 /// assert_eq!(approximations.columns(), 200);
@@ -85,12 +85,12 @@ impl<'a, T: Scalar> Multilevel<'a, T> {
     ///
     /// # Errors
     /// See [`Multilevel`].
-    pub fn train(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<MultilevelDictionary<T>> {
+    pub fn fit(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<MultilevelDictionary<T>> {
         self.resume(samples, Vec::new(), run)
     }
 
     /// Learns the levels that are missing after the given ones, which must have been learned from the same samples with
-    /// the same settings; the result is then that of [`train`](Self::train), bit for bit.
+    /// the same settings; the result is then that of [`fit`](Self::fit), bit for bit.
     ///
     /// # Errors
     /// See [`Multilevel`]; also if the given levels do not fit the samples.

@@ -39,9 +39,9 @@ use super::{Ensemble, SparseModel, Training};
 /// use sparsemble::{Matrix, Run};
 ///
 /// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
-/// let learner = Examples { atoms: 3 };
+/// let learner = Examples { n_atoms: 3 };
 /// let averaging = Averaging { n_models: 2, ..Averaging::new(&learner) };
-/// let ensemble = averaging.train(samples.view(), Run::default())?;
+/// let ensemble = averaging.fit(samples.view(), Run::default())?;
 /// assert_eq!(ensemble.training().method, "rand-ex-av");
 /// assert_eq!(ensemble.beta(), [0.5, 0.5]);
 /// # Ok::<(), sparsemble::Error>(())
@@ -71,7 +71,7 @@ impl<'a, T: Scalar> Averaging<'a, T> {
     ///
     /// # Errors
     /// Those of the learner, or if there is to be no model.
-    pub fn train(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Ensemble<T>> {
+    pub fn fit(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Ensemble<T>> {
         let part = |number: usize| run.passes(number..number + 1, self.n_models, samples.columns());
         let members = (0..self.n_models).map(|number| self.member(samples, number, part(number)));
         self.combine(&members.collect::<Result<Vec<_>>>()?)
@@ -83,7 +83,7 @@ impl<'a, T: Scalar> Averaging<'a, T> {
     /// Those of the learner.
     pub fn member(&self, samples: MatrixView<'_, T>, number: usize, run: Run<'_>) -> Result<Dictionary<T>> {
         let masses = Masses::new(self.masses, samples.columns())?;
-        self.learner.learn(samples, &masses.values(), Draw { seed: self.seed, round: number as u64 }, run)
+        self.learner.fit(samples, &masses.values(), Draw { seed: self.seed, round: number as u64 }, run)
     }
 
     /// The ensemble of members learned one by one.
@@ -97,7 +97,7 @@ impl<'a, T: Scalar> Averaging<'a, T> {
         let models = members.iter().map(SparseModel::plain).collect::<Result<Vec<_>>>()?;
         let training = Training {
             method: format!("rand-{}-av", self.learner.name()),
-            learner: format!("{:?}", self.learner),
+            learner: self.learner.to_string(),
             coder: String::new(),
             seed: self.seed,
             curve: Vec::new(),

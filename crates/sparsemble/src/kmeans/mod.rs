@@ -25,7 +25,7 @@ const CHOICE: usize = 5;
 ///
 /// | field | symbol | default | purpose | range |
 /// | --- | --- | --- | --- | --- |
-/// | `clusters` | K | – | how many centres | 1 to the number of samples of positive mass |
+/// | `n_clusters` | K | – | how many centres | 1 to the number of samples of positive mass |
 /// | `init` | | K-Means‖ | the first centres, see [`KMeansInit`] | |
 /// | `max_iterations` | | 100 | the most improvements of the centres; 0 keeps the first ones | |
 /// | `tolerance` | | 10⁻⁴ | stop when the inertia falls by no more than this fraction of itself | ≥ 0 |
@@ -65,7 +65,7 @@ const CHOICE: usize = 5;
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedKMeans<T> {
     /// K.
-    pub clusters: usize,
+    pub n_clusters: usize,
     /// How the first centres are chosen.
     pub init: KMeansInit<T>,
     /// The most improvements of the centres; 0 keeps the first ones.
@@ -144,8 +144,8 @@ pub fn assign<T: Scalar>(centers: MatrixView<'_, T>, samples: MatrixView<'_, T>,
 
 impl<T: Scalar> WeightedKMeans<T> {
     /// K-Means with everything else at its default.
-    pub fn new(clusters: usize) -> Self {
-        Self { clusters, init: KMeansInit::parallel(), max_iterations: 100, tolerance: 1e-4 }
+    pub fn new(n_clusters: usize) -> Self {
+        Self { n_clusters, init: KMeansInit::parallel(), max_iterations: 100, tolerance: 1e-4 }
     }
 
     /// Chooses the first centres and improves them by Lloyd's iterations.
@@ -188,18 +188,18 @@ impl<T: Scalar> WeightedKMeans<T> {
 
     fn first_centers(&self, points: &Points<'_, T>, draw: Draw, run: Run<'_>) -> Result<Matrix<T>> {
         match &self.init {
-            KMeansInit::PlusPlus => plus_plus::choose(points, self.clusters, draw.stream("k-means++"), run),
+            KMeansInit::PlusPlus => plus_plus::choose(points, self.n_clusters, draw.stream("k-means++"), run),
             KMeansInit::Parallel { oversampling, rounds } => {
-                let drawn = (self.clusters as f64 * oversampling).ceil() as usize;
-                init::parallel(points, self.clusters, (drawn, *rounds), draw, run)
+                let drawn = (self.n_clusters as f64 * oversampling).ceil() as usize;
+                init::parallel(points, self.n_clusters, (drawn, *rounds), draw, run)
             }
             KMeansInit::Given(centers) => Ok(points.scaled(centers.view())),
         }
     }
 
     fn check<'a>(&self, samples: MatrixView<'a, T>, masses: &'a [f64], run: Run<'_>) -> Result<Points<'a, T>> {
-        if self.clusters == 0 || u32::try_from(self.clusters).is_err() {
-            return Err(Error::parameter("clusters", self.clusters, "must be between 1 and 2³² − 1"));
+        if self.n_clusters == 0 || u32::try_from(self.n_clusters).is_err() {
+            return Err(Error::parameter("n_clusters", self.n_clusters, "must be between 1 and 2³² − 1"));
         }
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return Err(Error::parameter("tolerance", self.tolerance, "must be zero or more, and finite"));
@@ -217,15 +217,15 @@ impl<T: Scalar> WeightedKMeans<T> {
             }
             KMeansInit::Given(centers) => {
                 expect_size("initial centres: number of features", samples.rows(), centers.rows())?;
-                expect_size("initial centres: number of clusters", self.clusters, centers.columns())?;
+                expect_size("initial centres: number of clusters", self.n_clusters, centers.columns())?;
                 given = Some(centers.view());
             }
         }
         let points = Points::new(samples, masses, given, run)?;
         let found = masses.iter().filter(|mass| **mass > 0.0).count();
-        if found < self.clusters {
+        if found < self.n_clusters {
             let what = "clusters (samples of positive mass)";
-            return Err(Error::TooFewSamples { what, needed: self.clusters, found });
+            return Err(Error::TooFewSamples { what, needed: self.n_clusters, found });
         }
         Ok(points)
     }

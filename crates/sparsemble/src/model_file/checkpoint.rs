@@ -25,7 +25,7 @@ use super::ALGORITHM_VERSION;
 /// use sparsemble::{Matrix, Run};
 ///
 /// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
-/// let (learner, coder) = (Examples { atoms: 3 }, OneSparse::default());
+/// let (learner, coder) = (Examples { n_atoms: 3 }, OneSparse::default());
 /// let boost = Boost { n_models: 4, ..Boost::new(&learner, &coder) };
 ///
 /// let mut boosting = boost.start(samples.view())?;

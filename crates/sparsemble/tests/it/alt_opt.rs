@@ -6,10 +6,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use proptest::prelude::*;
-use sparsemble::coding::{CodingBasis, Lasso, Penalty, Pursuit, Samples, SparseCoder};
+use sparsemble::coding::{Coder, CodingBasis, Lasso, Penalty, Pursuit, Samples, SparseCoder};
 use sparsemble::dictionary::{
-    AltOpt, AtomUpdate, BatchOrder, Centers, Dictionary, Examples, Learned, LearningCoder, OnlineAltOpt, OnlineLearner,
-    WeakLearner,
+    AltOpt, AtomUpdate, BatchOrder, Centers, Dictionary, Examples, Learned, OnlineAltOpt, OnlineLearner, WeakLearner,
 };
 use sparsemble::image::{GrayImage, Size};
 use sparsemble::patch::TrainingPatches;
@@ -20,7 +19,7 @@ use crate::problems::{Values, cases, columns, dot, norm, to_f64};
 /// Block coordinate descent on Eq. (1), with codes as exact as the type allows.
 fn descent<T: Scalar>(lambda: f64, iterations: usize) -> AltOpt {
     let tolerance = if T::EPSILON.to_f64() > 1e-10 { 1e-6 } else { 1e-11 };
-    let coder = LearningCoder::Lasso(Lasso { tolerance, ..Lasso::lambda(lambda) });
+    let coder = Coder::Lasso(Lasso { tolerance, ..Lasso::lambda(lambda) });
     AltOpt { coder, max_iterations: iterations, tolerance: 0.0, ..AltOpt::default() }
 }
 
@@ -159,7 +158,7 @@ fn the_objective_never_rises_on_patches() {
 #[test]
 fn every_update_improves_on_its_start_and_keeps_unit_norms() {
     let (samples, start) = patches::<f64>(400, 40);
-    let omp = LearningCoder::omp(3);
+    let omp = Coder::omp(3);
     let (descend, lasso) = (AtomUpdate::BlockCoordinate { sweeps: 2 }, descent::<f64>(0.2, 10));
     let learners = [
         AltOpt { update: descend, coder: omp.clone(), ..lasso.clone() },
@@ -350,7 +349,7 @@ fn bad_input_is_refused_with_its_name() {
     assert!(refuse(&AltOpt::lambda(-1.0), &samples, None).contains("lambda"));
     assert!(refuse(&AltOpt { tolerance: f64::NAN, ..learner.clone() }, &samples, None).contains("tolerance"));
     assert!(refuse(&AltOpt { update: AtomUpdate::KSvd, ..learner.clone() }, &samples, None).contains("pursuit"));
-    let relative = LearningCoder::Lasso(Lasso::new(Penalty::Relative(0.1)));
+    let relative = Coder::Lasso(Lasso::new(Penalty::Relative(0.1)));
     assert!(refuse(&AltOpt { coder: relative, ..learner.clone() }, &samples, None).contains("one lambda"));
     let no_sweep = AtomUpdate::BlockCoordinate { sweeps: 0 };
     assert!(refuse(&AltOpt { update: no_sweep, ..learner }, &samples, None).contains("sweeps"));
@@ -370,8 +369,7 @@ fn odd_samples_work<T: Scalar>() {
     let tiny = Matrix::from_fn(4, 6, |r, c| T::from_f64(1e-30 * (r + c) as f64));
     let large = Matrix::from_fn(4, 6, |r, c| T::from_f64(1e25 * ((r * c) as f64 - 3.0)));
     let (_, start) = random::<T>(2, (4, 9, 1));
-    let greedy =
-        AltOpt { update: AtomUpdate::Mod, coder: LearningCoder::Pursuit(Pursuit::omp(2)), ..AltOpt::default() };
+    let greedy = AltOpt { update: AtomUpdate::Mod, coder: Coder::Pursuit(Pursuit::omp(2)), ..AltOpt::default() };
     for samples in [zero, constant, single, tiny, large] {
         for learner in [AltOpt::default(), greedy.clone(), AltOpt::k_svd(2)] {
             let learned = fit(&AltOpt { max_iterations: 3, ..learner }, &samples, &start);
@@ -393,7 +391,7 @@ fn zero_constant_single_tiny_and_large_samples_work() {
 fn any_weak_learner_makes_a_start_and_that_of_centres_is_the_best() {
     let (samples, random) = patches::<f64>(1500, 24);
     let (samples, masses) = (samples.view(), vec![2.0; 1500]);
-    let learners: [&dyn WeakLearner<f64>; 2] = [&Centers::new(24), &Examples { atoms: 24 }];
+    let learners: [&dyn WeakLearner<f64>; 2] = [&Centers::new(24), &Examples { n_atoms: 24 }];
     let [centres, examples] = learners.map(|learner| learner.start(samples, None, 1, Run::threads(1)).unwrap());
     assert_unit_norms(&centres);
     assert_eq!(centres, Centers::new(24).start(samples, Some(&masses), 1, Run::threads(2)).unwrap());

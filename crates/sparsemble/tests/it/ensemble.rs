@@ -39,10 +39,6 @@ fn boost<'a, T: Scalar>(learner: &'a dyn WeakLearner<T>, coder: &'a Coder<T>, n_
     Boost { n_models, seed: 3, ..Boost::new(learner, coder) }
 }
 
-fn go_on(_: &Round) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
-
 fn finish<'a, T: Scalar>(mut boosting: Boosting<'a, T>, run: Run<'_>) -> Boosting<'a, T> {
     while boosting.step(run).unwrap().is_some() {}
     boosting
@@ -64,7 +60,7 @@ fn assert_close<T: Scalar>(a: &Matrix<T>, b: &Matrix<T>, relative: f64) {
 
 /// BoostEx and BoostKM.
 fn the_laws_of_boosting<T: Scalar>(seed: u64, coder: &Coder<T>, phi: Option<&dyn Degradation<T>>) {
-    the_laws_of_boosting_by(&Examples { atoms: 4 }, "boost-ex", seed, coder, phi);
+    the_laws_of_boosting_by(&Examples { n_atoms: 4 }, "boost-ex", seed, coder, phi);
     the_laws_of_boosting_by(&Centers::new(4), "boost-km", seed, coder, phi);
 }
 
@@ -158,7 +154,7 @@ fn bits<T: Scalar>(boosting: &Boosting<'_, T>) -> (Vec<u64>, Vec<u64>) {
 fn the_identity_as_degradation_changes_no_bit() {
     let samples = samples::<f32>(1, 6, 450);
     for coder in coders::<f32>() {
-        let learner = Examples { atoms: 5 };
+        let learner = Examples { n_atoms: 5 };
         let plain = boost(&learner, coder.as_ref(), 4);
         let identity = Identity::new(6);
         let degraded = Boost { phi: Some(&identity), ..plain.clone() };
@@ -171,7 +167,7 @@ fn the_identity_as_degradation_changes_no_bit() {
 #[test]
 fn the_number_of_threads_changes_no_bit() {
     let samples = samples::<f32>(2, 6, 1500);
-    let learner = Examples { atoms: 5 };
+    let learner = Examples { n_atoms: 5 };
     let coder = Lasso::lambda(0.3);
     let boost = Boost { validation: Some(Validation { fraction: 0.2, patience: 9 }), ..boost(&learner, &coder, 4) };
     let [one, three] = [1, 3].map(|n| finish(boost.start(samples.view()).unwrap(), Run::threads(n)));
@@ -191,7 +187,7 @@ fn the_number_of_threads_changes_no_bit() {
 #[test]
 fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     let samples = samples::<f64>(3, 6, 700);
-    let learner = Examples { atoms: 5 };
+    let learner = Examples { n_atoms: 5 };
     let coder = Lasso::lambda(0.4);
     let phi = projection();
     let validation = Some(Validation { fraction: 0.3, patience: 9 });
@@ -217,7 +213,7 @@ fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
 #[test]
 fn an_interrupted_step_changes_nothing_and_can_be_repeated() {
     let samples = samples::<f64>(5, 6, 2000);
-    let learner = Examples { atoms: 5 };
+    let learner = Examples { n_atoms: 5 };
     let coder = OneSparse::default();
     let boost = boost(&learner, &coder, 3);
     let mut boosting = boost.start(samples.view()).unwrap();
@@ -235,25 +231,10 @@ fn an_interrupted_step_changes_nothing_and_can_be_repeated() {
 }
 
 #[test]
-fn the_caller_can_stop_after_a_round() {
-    let samples = samples::<f64>(6, 6, 300);
-    let learner = Examples { atoms: 5 };
-    let coder = OneSparse::default();
-    let rounds = std::cell::Cell::new(0);
-    let stop_after_two = |_: &Round| {
-        rounds.set(rounds.get() + 1);
-        if rounds.get() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let ensemble = boost(&learner, &coder, 9).train(samples.view(), Run::default(), &stop_after_two).unwrap();
-    assert_eq!(ensemble.n_models(), 2);
-    assert!(ensemble.training().learner.contains("Examples"));
-}
-
-#[test]
 fn boosting_turns_to_what_the_last_member_represents_badly() {
     // The masses are the energies of the residuals of the last member alone, not of the ensemble.
     let samples = samples::<f64>(7, 6, 400);
-    let learner = Examples { atoms: 5 };
+    let learner = Examples { n_atoms: 5 };
     let coder = OneSparse::default();
     let boost = boost(&learner, &coder, 3);
     let boosting = finish(boost.start(samples.view()).unwrap(), Run::default());
@@ -271,7 +252,7 @@ fn boosting_turns_to_what_the_last_member_represents_badly() {
 fn data_without_error_ends_the_training_at_once() {
     let kinds: Matrix<f32> = Values::new(8).matrix(5, 3);
     let samples = Matrix::from_fn(5, 90, |r, i| kinds.column(i % 3)[r] * (1 + i) as f32);
-    let learner = Examples { atoms: 60 }; // two thirds of the samples: all three kinds
+    let learner = Examples { n_atoms: 60 }; // two thirds of the samples: all three kinds
     let coder = OneSparse::default();
     let boost = boost(&learner, &coder, 5);
     let boosting = finish(boost.start(samples.view()).unwrap(), Run::default());
@@ -283,7 +264,7 @@ fn data_without_error_ends_the_training_at_once() {
 fn too_few_samples_with_an_error_end_the_training() {
     // Two samples span the first feature's line and are exact; the third is not drawn at first or is drawn alone.
     let samples = Matrix::from_columns(vec![1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 1.0, 1.0], 2, 4).unwrap();
-    let learner = Examples { atoms: 2 };
+    let learner = Examples { n_atoms: 2 };
     let coder = OneSparse::default();
     let stops = (0..20).map(|seed| {
         let boost = Boost { seed, ..boost::<f64>(&learner, &coder, 9) };
@@ -297,7 +278,7 @@ fn too_few_samples_with_an_error_end_the_training() {
 fn a_validation_split_stops_early_and_keeps_the_best_round() {
     // Few noisy samples and many rounds: what is held out soon gains nothing.
     let samples: Matrix<f64> = Values::new(9).matrix(8, 60);
-    let learner = Examples { atoms: 3 };
+    let learner = Examples { n_atoms: 3 };
     let coder = OneSparse::default();
     let validation = Some(Validation { fraction: 0.5, patience: 2 });
     let boost = Boost { validation, ..boost(&learner, &coder, 60) };
@@ -346,10 +327,10 @@ proptest! {
     #[test]
     fn an_average_is_the_average_by_hand(seed: u64, n_models in 1_usize..5) {
         let samples = samples::<f64>(seed, 6, 400);
-        let learner = Examples { atoms: 5 };
+        let learner = Examples { n_atoms: 5 };
         let coder = Lasso::lambda(0.3);
         let averaging = Averaging { n_models, seed, ..Averaging::new(&learner) };
-        let ensemble = averaging.train(samples.view(), Run::default()).unwrap();
+        let ensemble = averaging.fit(samples.view(), Run::default()).unwrap();
         prop_assert_eq!(&ensemble.training().method, "rand-ex-av");
         let combined = ensemble.approximate(samples.view(), &coder, Run::default()).unwrap();
         let members: Vec<Matrix<f64>> = ensemble
@@ -378,12 +359,18 @@ proptest! {
 #[derive(Debug)]
 struct Given(Vec<Dictionary<f64>>);
 
+impl std::fmt::Display for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("given")
+    }
+}
+
 impl WeakLearner<f64> for Given {
     fn name(&self) -> &'static str {
         "given"
     }
 
-    fn learn(&self, _: MatrixView<'_, f64>, _: &[f64], draw: Draw, _: Run<'_>) -> Result<Dictionary<f64>> {
+    fn fit(&self, _: MatrixView<'_, f64>, _: &[f64], draw: Draw, _: Run<'_>) -> Result<Dictionary<f64>> {
         Ok(self.0[draw.round as usize].clone())
     }
 }
@@ -394,16 +381,16 @@ fn a_member_that_says_nothing_new_gets_no_weight() {
     let learner = Given(vec![dictionary.clone(), dictionary.clone(), dictionary]);
     let coder = OneSparse::default();
     let boost = Boost { n_models: 3, ..Boost::new(&learner, &coder) };
-    let ensemble = boost.train(samples(11, 5, 100).view(), Run::default(), &go_on).unwrap();
+    let ensemble = boost.fit(samples(11, 5, 100).view(), Run::default()).unwrap();
     assert_eq!(ensemble.beta(), [1.0, 0.0, 0.0]);
 }
 
 #[test]
 fn oracle_weights_beat_shared_ones_and_both_keep_the_bound() {
     let samples = samples::<f32>(12, 6, 900);
-    let learner = Examples { atoms: 5 };
+    let learner = Examples { n_atoms: 5 };
     let coder = OneSparse::default();
-    let ensemble = Averaging { n_models: 6, ..Averaging::new(&learner) }.train(samples.view(), Run::default()).unwrap();
+    let ensemble = Averaging { n_models: 6, ..Averaging::new(&learner) }.fit(samples.view(), Run::default()).unwrap();
     let view = samples.view();
     let oracle = ensemble.oracle_weights(view, view, &WeightConstraint::ALL, &coder, Run::default()).unwrap();
     let gram = ensemble.member_gram(view, view, None, &coder, Run::default()).unwrap();
@@ -429,10 +416,10 @@ fn refused<R>(result: Result<R>, words: &str) {
 #[test]
 fn what_cannot_be_trained_is_refused_with_a_reason() {
     let samples = samples::<f64>(13, 6, 40);
-    let learner = Examples { atoms: 5 };
+    let learner = Examples { n_atoms: 5 };
     let coder = OneSparse::default();
     let good = boost::<f64>(&learner, &coder, 3);
-    let train = |boost: Boost<'_, f64>| boost.train(samples.view(), Run::default(), &go_on);
+    let train = |boost: Boost<'_, f64>| boost.fit(samples.view(), Run::default());
     refused(train(Boost { n_models: 0, ..good.clone() }), "n_models = 0");
     refused(train(Boost { masses: Some(&[1.0]), ..good.clone() }), "masses: number of samples");
     refused(train(Boost { masses: Some(&[0.0; 40]), ..good.clone() }), "masses: sum");
@@ -442,8 +429,8 @@ fn what_cannot_be_trained_is_refused_with_a_reason() {
     refused(train(Boost { validation: split(1.0, 1), ..good.clone() }), "validation fraction = 1");
     refused(train(Boost { validation: split(0.5, 0), ..good.clone() }), "validation patience = 0");
     refused(train(Boost { validation: split(0.001, 1), ..good.clone() }), "hold out");
-    refused(train(Boost { learner: &Examples { atoms: 41 }, ..good.clone() }), "needed 41, found 40");
-    refused(good.train(Matrix::zeros(6, 0).view(), Run::default(), &go_on), "samples is empty");
+    refused(train(Boost { learner: &Examples { n_atoms: 41 }, ..good.clone() }), "needed 41, found 40");
+    refused(good.fit(Matrix::zeros(6, 0).view(), Run::default()), "samples is empty");
     refused(good.start(samples.view()).unwrap().ensemble(), "ensemble is empty");
 
     let wide = Given(vec![Dictionary::new(Values::new(1).matrix(7, 2)).unwrap()]);
@@ -453,11 +440,11 @@ fn what_cannot_be_trained_is_refused_with_a_reason() {
     let mut bad = self::samples::<f64>(13, 6, 500);
     bad.column_mut(450)[2] = f64::NAN;
     let phi = projection();
-    let result = Boost { learner: &fitting, phi: Some(&phi), ..good.clone() }.train(bad.view(), Run::default(), &go_on);
+    let result = Boost { learner: &fitting, phi: Some(&phi), ..good.clone() }.fit(bad.view(), Run::default());
     refused(result, "row 2, column 450");
     let mut bad = self::samples::<f64>(13, 6, 40);
     bad.column_mut(4)[2] = 1e200;
-    refused(Boost { learner: &fitting, ..good }.train(bad.view(), Run::default(), &go_on), "scale the data");
+    refused(Boost { learner: &fitting, ..good }.fit(bad.view(), Run::default()), "scale the data");
 }
 
 #[test]
@@ -479,7 +466,7 @@ fn what_cannot_be_combined_is_refused_with_a_reason() {
         Ensemble::new(vec![model(4, 1)], vec![1.0]).unwrap().transform(four.view(), &coder, Run::default()).unwrap();
     refused(ensemble.reconstruct(&one.codes, Run::default()), "codes: number of atoms");
     refused(
-        Averaging { n_models: 0, ..Averaging::new(&Examples { atoms: 2 }) }.train(four.view(), Run::default()),
+        Averaging { n_models: 0, ..Averaging::new(&Examples { n_atoms: 2 }) }.fit(four.view(), Run::default()),
         "n_models = 0",
     );
     refused(ensemble.truncated(2), "sum to zero");

@@ -20,14 +20,14 @@ fn problem(seed: u64, n_features: usize, n_samples: usize) -> (Matrix<f32>, Vec<
 
 fn learners(atoms: usize) -> [(&'static str, Box<dyn WeakLearner<f32>>); 3] {
     [
-        ("examples", Box::new(Examples { atoms })),
+        ("examples", Box::new(Examples { n_atoms: atoms })),
         ("centres", Box::new(Centers::new(atoms))),
         ("improved centres", Box::new(Centers { iterations: 5, ..Centers::new(atoms) })),
     ]
 }
 
 fn learn(learner: &dyn WeakLearner<f32>, samples: &Matrix<f32>, masses: &[f64], threads: usize) -> Dictionary<f32> {
-    learner.learn(samples.view(), masses, DRAW, Run::threads(threads)).unwrap()
+    learner.fit(samples.view(), masses, DRAW, Run::threads(threads)).unwrap()
 }
 
 proptest! {
@@ -70,7 +70,7 @@ proptest! {
         seed in any::<u64>(), atoms in 1_usize..60, mut cuts in prop::collection::vec(0_usize..=5000, 0..6),
     ) {
         let (samples, masses) = problem(seed, 3, 5000);
-        let examples = Examples { atoms };
+        let examples = Examples { n_atoms: atoms };
         let whole = examples.select(samples.view(), &masses, 0, DRAW, Run::threads(2)).unwrap().rows().unwrap();
         cuts.extend([0, 5000]);
         cuts.sort_unstable();
@@ -87,7 +87,7 @@ proptest! {
 #[test]
 fn examples_are_the_samples_they_say_they_are_and_none_comes_twice() {
     let (samples, masses) = problem(3, 5, 400);
-    let dictionary = learn(&Examples { atoms: 100 }, &samples, &masses, 1);
+    let dictionary = learn(&Examples { n_atoms: 100 }, &samples, &masses, 1);
     let mut sources = dictionary.sources().unwrap().to_vec();
     for (j, &source) in sources.iter().enumerate() {
         let length = norm(&to_f64(samples.column(source)));
@@ -110,7 +110,7 @@ fn examples_are_drawn_as_often_as_their_masses_say() {
     let mut counts = [0.0_f64; 10];
     for round in 0..rounds {
         let draw = Draw { seed: 1, round };
-        let first = Examples { atoms: 3 }.learn(samples.view(), &masses, draw, Run::threads(1)).unwrap();
+        let first = Examples { n_atoms: 3 }.fit(samples.view(), &masses, draw, Run::threads(1)).unwrap();
         counts[first.sources().unwrap()[0]] += 1.0;
     }
     let expected = masses.iter().map(|mass| mass / 55.0 * rounds as f64);
@@ -122,7 +122,7 @@ fn examples_are_drawn_as_often_as_their_masses_say() {
 fn seed_and_round_each_give_other_atoms() {
     let (samples, masses) = problem(5, 4, 500);
     for (name, learner) in learners(20) {
-        let of = |seed, round| learner.learn(samples.view(), &masses, Draw { seed, round }, Run::threads(1)).unwrap();
+        let of = |seed, round| learner.fit(samples.view(), &masses, Draw { seed, round }, Run::threads(1)).unwrap();
         assert_eq!(of(1, 0), of(1, 0), "{name}");
         assert_ne!(of(1, 0), of(1, 1), "{name}");
         assert_ne!(of(1, 0), of(2, 0), "{name}");
@@ -135,11 +135,11 @@ fn all_usable_samples_can_be_drawn_and_no_more() {
     samples.column_mut(4).fill(0.0); // no norm
     let mut masses = vec![1.0; 10];
     masses[7] = 0.0; // no mass
-    let all = learn(&Examples { atoms: 8 }, &samples, &masses, 1);
+    let all = learn(&Examples { n_atoms: 8 }, &samples, &masses, 1);
     let mut sources = all.sources().unwrap().to_vec();
     sources.sort_unstable();
     assert_eq!(sources, [0, 1, 2, 3, 5, 6, 8, 9]);
-    let error = Examples { atoms: 9 }.learn(samples.view(), &masses, DRAW, Run::threads(1)).unwrap_err();
+    let error = Examples { n_atoms: 9 }.fit(samples.view(), &masses, DRAW, Run::threads(1)).unwrap_err();
     assert!(matches!(error, Error::TooFewSamples { needed: 9, found: 8, .. }), "{error}");
 }
 
@@ -159,7 +159,7 @@ fn bad_input_is_refused_by_name() {
     let masses = vec![1.0; 50];
     for (name, learner) in learners(5) {
         let refused = |samples: &Matrix<f32>, masses: &[f64]| {
-            learner.learn(samples.view(), masses, DRAW, Run::threads(1)).unwrap_err().to_string()
+            learner.fit(samples.view(), masses, DRAW, Run::threads(1)).unwrap_err().to_string()
         };
         assert!(refused(&samples, &masses[1..]).contains("masses"), "{name}");
         assert!(refused(&samples, &[0.0; 50]).contains("masses"), "{name}");
@@ -167,12 +167,12 @@ fn bad_input_is_refused_by_name() {
         assert!(refused(&samples, &[&masses[1..], &[f64::NAN]].concat()).contains("masses = NaN"), "{name}");
     }
     for (name, learner) in learners(0) {
-        let error = learner.learn(samples.view(), &masses, DRAW, Run::threads(1)).unwrap_err();
+        let error = learner.fit(samples.view(), &masses, DRAW, Run::threads(1)).unwrap_err();
         assert!(error.to_string().contains("atoms = 0"), "{name}: {error}");
     }
     samples.column_mut(33)[1] = f32::NAN;
     for (name, learner) in learners(5) {
-        let error = learner.learn(samples.view(), &masses, DRAW, Run::threads(1)).unwrap_err();
+        let error = learner.fit(samples.view(), &masses, DRAW, Run::threads(1)).unwrap_err();
         assert_eq!(error, Error::NotFinite { what: "samples", row: 1, column: 33 }, "{name}");
     }
 }

@@ -169,7 +169,7 @@ fn resuming_changes_nothing<T: Scalar>(boost: &Boost<'_, T>, samples: &Matrix<T>
 
 #[test]
 fn a_run_resumed_from_a_file_goes_on_to_the_same_bits() {
-    let learner = Examples { atoms: 5 };
+    let learner = Examples { n_atoms: 5 };
     let samples: Matrix<f32> = Values::new(4).matrix(8, 500);
     let lasso = Lasso::lambda(0.5);
     resuming_changes_nothing(&Boost { n_models: 6, seed: 7, ..Boost::new(&learner, &lasso) }, &samples);
@@ -184,7 +184,7 @@ fn a_run_resumed_from_a_file_goes_on_to_the_same_bits() {
 #[test]
 fn a_run_is_not_resumed_with_other_settings_or_samples() {
     let samples: Matrix<f64> = Values::new(4).matrix(6, 200);
-    let (learner, coder) = (Examples { atoms: 4 }, OneSparse::default());
+    let (learner, coder) = (Examples { n_atoms: 4 }, OneSparse::default());
     let boost = Boost::new(&learner, &coder);
     let mut boosting = boost.start(samples.view()).unwrap();
     assert!(Checkpoint::of(&boosting).is_err(), "there is nothing to save yet");
@@ -195,7 +195,7 @@ fn a_run_is_not_resumed_with_other_settings_or_samples() {
         Ok(_) => panic!("it was resumed"),
     };
     assert!(message(&Boost { seed: 1, ..boost.clone() }).starts_with("seed = 1: is not that of the checkpoint"));
-    assert!(message(&Boost::new(&Examples { atoms: 3 }, &coder)).starts_with("learner = Examples { atoms: 3 }"));
+    assert!(message(&Boost::new(&Examples { n_atoms: 3 }, &coder)).starts_with("learner = Examples { n_atoms: 3 }"));
     assert!(message(&Boost::new(&learner, &Pursuit::omp(2))).starts_with("coder = "));
     let others: Matrix<f64> = Values::new(5).matrix(6, 200);
     assert!(checkpoint.resume(&boost, others.view(), Run::default()).is_err());

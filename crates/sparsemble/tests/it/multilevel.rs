@@ -76,7 +76,7 @@ fn never_rises(errors: &[f64], precision: f64) -> bool {
 
 fn the_laws_of_levels<T: Scalar>(seed: u64, training: &Multilevel<'_, T>) {
     let samples = samples::<T>(seed, 9, 500);
-    let dictionary = training.train(samples.view(), Run::default()).unwrap();
+    let dictionary = training.fit(samples.view(), Run::default()).unwrap();
     let precision = 100.0 * T::EPSILON.to_f64();
     assert_eq!(dictionary.n_levels(), training.n_levels);
     assert_eq!(dictionary.errors().len(), training.n_levels + 1);
@@ -112,7 +112,7 @@ fn the_laws_of_levels<T: Scalar>(seed: u64, training: &Multilevel<'_, T>) {
 
 #[test]
 fn the_energy_of_residuals_never_rises_from_level_to_level() {
-    let (examples, lines) = (Examples { atoms: 4 }, Hyperlines::new(4));
+    let (examples, lines) = (Examples { n_atoms: 4 }, Hyperlines::new(4));
     for seed in 0..3 {
         the_laws_of_levels::<f64>(10 * seed, &ex_mld(&examples, 5, 6, seed));
         the_laws_of_levels::<f64>(10 * seed, &mld(&lines, 4, seed));
@@ -153,7 +153,7 @@ fn by_definition(
 #[test]
 fn coding_is_that_of_the_definition_through_any_degradation_and_by_both_rules() {
     let samples = samples::<f64>(3, 9, 400);
-    let dictionary = ex_mld(&Examples { atoms: 4 }, 5, 6, 1).train(samples.view(), Run::default()).unwrap();
+    let dictionary = ex_mld(&Examples { n_atoms: 4 }, 5, 6, 1).fit(samples.view(), Run::default()).unwrap();
     let identity = Identity::new(9);
     let some = projection::<f64>(4, 9);
     let degradations: [&dyn Degradation<f64>; 2] = [&identity, &some];
@@ -177,7 +177,7 @@ fn coding_is_that_of_the_definition_through_any_degradation_and_by_both_rules() 
 #[test]
 fn atoms_of_a_level_are_residuals_of_training_samples() {
     let samples = samples::<f64>(4, 7, 300);
-    let dictionary = ex_mld(&Examples { atoms: 3 }, 4, 4, 2).train(samples.view(), Run::default()).unwrap();
+    let dictionary = ex_mld(&Examples { n_atoms: 3 }, 4, 4, 2).fit(samples.view(), Run::default()).unwrap();
     let mut drawn = Vec::new();
     for (number, level) in dictionary.levels().iter().enumerate() {
         for model in level.models() {
@@ -201,7 +201,7 @@ fn atoms_of_a_level_are_residuals_of_training_samples() {
 #[test]
 fn one_level_of_one_model_is_one_sparse_coding() {
     let samples = samples::<f32>(5, 8, 450);
-    let dictionary = mld(&Hyperlines::new(6), 1, 3).train(samples.view(), Run::default()).unwrap();
+    let dictionary = mld(&Hyperlines::new(6), 1, 3).fit(samples.view(), Run::default()).unwrap();
     let basis = CodingBasis::new(dictionary.levels()[0].models()[0].synthesis().view()).unwrap();
     let expected = OneSparse::default().encode(&basis, &Samples::new(samples.view()), Run::default()).unwrap();
     assert_eq!(dictionary.transform(samples.view(), Run::default()).unwrap().codes, expected.codes);
@@ -210,7 +210,7 @@ fn one_level_of_one_model_is_one_sparse_coding() {
 #[test]
 fn the_identity_as_degradation_changes_no_bit() {
     let samples = samples::<f64>(6, 8, 400);
-    let dictionary = ex_mld(&Examples { atoms: 4 }, 3, 5, 1).train(samples.view(), Run::default()).unwrap();
+    let dictionary = ex_mld(&Examples { n_atoms: 4 }, 3, 5, 1).fit(samples.view(), Run::default()).unwrap();
     let same = dictionary.degraded_by(&Identity::new(8)).unwrap();
     assert_eq!(everything(&dictionary, &samples, Run::default()), everything(&same, &samples, Run::default()));
 }
@@ -218,35 +218,35 @@ fn the_identity_as_degradation_changes_no_bit() {
 #[test]
 fn threads_change_no_bit_and_the_seed_all() {
     let samples = samples::<f32>(7, 8, 1700);
-    let (examples, lines) = (Examples { atoms: 4 }, Hyperlines::new(4));
+    let (examples, lines) = (Examples { n_atoms: 4 }, Hyperlines::new(4));
     for training in [&ex_mld(&examples, 3, 4, 5), &mld(&lines, 3, 5)] {
         let on = |threads: usize| {
             let run = Run::threads(threads);
-            everything(&training.train(samples.view(), run).unwrap(), &samples, run)
+            everything(&training.fit(samples.view(), run).unwrap(), &samples, run)
         };
         assert_eq!(on(1), on(2));
         assert_eq!(on(1), on(7));
         let other = Multilevel { level: Averaging { seed: 6, ..training.level.clone() }, ..training.clone() };
-        assert_ne!(on(1), everything(&other.train(samples.view(), Run::default()).unwrap(), &samples, Run::default()));
+        assert_ne!(on(1), everything(&other.fit(samples.view(), Run::default()).unwrap(), &samples, Run::default()));
     }
 }
 
 #[test]
 fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     let samples = samples::<f64>(8, 8, 500);
-    let examples = Examples { atoms: 4 };
+    let examples = Examples { n_atoms: 4 };
     let training = ex_mld(&examples, 3, 6, 5);
-    let whole = training.train(samples.view(), Run::default()).unwrap();
-    let part = Multilevel { n_levels: 2, ..training.clone() }.train(samples.view(), Run::default()).unwrap();
+    let whole = training.fit(samples.view(), Run::default()).unwrap();
+    let part = Multilevel { n_levels: 2, ..training.clone() }.fit(samples.view(), Run::default()).unwrap();
     let resumed = training.resume(samples.view(), part.into_levels(), Run::default()).unwrap();
     let expected = everything(&whole, &samples, Run::default());
     assert_eq!(expected, everything(&resumed, &samples, Run::default()));
     let shorter = whole.truncated(2).unwrap();
-    let part = Multilevel { n_levels: 2, ..training.clone() }.train(samples.view(), Run::default()).unwrap();
+    let part = Multilevel { n_levels: 2, ..training.clone() }.fit(samples.view(), Run::default()).unwrap();
     assert_eq!(everything(&shorter, &samples, Run::default()), everything(&part, &samples, Run::default()));
 
     let stop = |_: usize, _: usize| ControlFlow::Break(());
-    let stopped = training.train(samples.view(), Run::threads(1).on_progress(&stop));
+    let stopped = training.fit(samples.view(), Run::threads(1).on_progress(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted { .. })));
 }
 
@@ -259,7 +259,7 @@ fn learning_ends_when_no_residual_is_left() {
     let start = Dictionary::new(columns(&samples, &[0, 1, 2])).unwrap();
     let learner = FromStart { start, lines: Hyperlines::new(3) };
     let level = Averaging { n_models: 1, ..Averaging::new(&learner) };
-    let dictionary = Multilevel::new(level).train(samples.view(), Run::default()).unwrap();
+    let dictionary = Multilevel::new(level).fit(samples.view(), Run::default()).unwrap();
     assert_eq!(dictionary.n_levels(), 1);
     assert!(dictionary.errors()[1] <= 0.0);
 }
@@ -271,13 +271,19 @@ struct FromStart<T> {
     lines: Hyperlines,
 }
 
+impl<T> std::fmt::Display for FromStart<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("from-start")
+    }
+}
+
 impl<T: Scalar> WeakLearner<T> for FromStart<T> {
     fn name(&self) -> &'static str {
         "start"
     }
 
-    fn learn(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>> {
-        Examples { atoms: 1 }.learn(samples, masses, draw, run)?;
+    fn fit(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Dictionary<T>> {
+        Examples { n_atoms: 1 }.fit(samples, masses, draw, run)?;
         Ok(self.lines.refine(samples, masses, self.start.clone(), run)?.dictionary)
     }
 }
@@ -296,7 +302,7 @@ fn whole_masses_are_repeated_samples_and_only_their_ratios_matter() {
     let learner = FromStart { start: start(9, 7, 3), lines: Hyperlines { max_passes: 8, ..Hyperlines::new(3) } };
     let train = |samples: &Matrix<f64>, masses: Option<&[f64]>| {
         let level = Averaging { n_models: 1, masses, ..Averaging::new(&learner) };
-        Multilevel { n_levels: 3, level }.train(samples.view(), Run::default()).unwrap()
+        Multilevel { n_levels: 3, level }.fit(samples.view(), Run::default()).unwrap()
     };
     let weighted = train(&few, Some(&masses));
     let twelfth: Vec<f64> = masses.iter().map(|mass| mass / 12.0).collect();
@@ -390,8 +396,8 @@ fn each_line_is_the_leading_singular_vector_of_its_samples() {
 #[test]
 fn bad_settings_and_samples_are_refused() {
     let good = samples::<f64>(1, 5, 60);
-    let examples = Examples { atoms: 3 };
-    let train = |training: &Multilevel<'_, f64>, samples: &Matrix<f64>| training.train(samples.view(), Run::default());
+    let examples = Examples { n_atoms: 3 };
+    let train = |training: &Multilevel<'_, f64>, samples: &Matrix<f64>| training.fit(samples.view(), Run::default());
     let training = ex_mld(&examples, 2, 2, 1);
     assert!(train(&training, &good).is_ok());
     assert!(matches!(
@@ -399,8 +405,8 @@ fn bad_settings_and_samples_are_refused() {
         Err(Error::InvalidParameter { name: "n_levels", .. })
     ));
     assert!(train(&ex_mld(&examples, 0, 2, 1), &good).is_err());
-    assert!(train(&ex_mld(&Examples { atoms: 0 }, 2, 2, 1), &good).is_err());
-    assert!(matches!(train(&ex_mld(&Examples { atoms: 61 }, 2, 2, 1), &good), Err(Error::TooFewSamples { .. })));
+    assert!(train(&ex_mld(&Examples { n_atoms: 0 }, 2, 2, 1), &good).is_err());
+    assert!(matches!(train(&ex_mld(&Examples { n_atoms: 61 }, 2, 2, 1), &good), Err(Error::TooFewSamples { .. })));
     assert!(train(&training, &Matrix::zeros(5, 0)).is_err() && train(&training, &Matrix::zeros(0, 5)).is_err());
     let mut not_finite = good.clone();
     not_finite.column_mut(41)[2] = f64::NAN;
@@ -438,7 +444,7 @@ fn bad_lines_are_refused() {
     assert!(refine(lines, start(1, 4, 2), &masses).is_err());
     assert!(refine(lines, start(1, 5, 2), &masses[1..]).is_err());
     assert!(refine(Hyperlines { tolerance: f64::NAN, ..lines }, start(1, 5, 2), &masses).is_err());
-    let learn = |lines: Hyperlines| lines.learn(good.view(), &masses, Draw { seed: 1, round: 0 }, Run::default());
+    let learn = |lines: Hyperlines| lines.fit(good.view(), &masses, Draw { seed: 1, round: 0 }, Run::default());
     assert!(learn(Hyperlines::new(0)).is_err() && learn(Hyperlines::new(61)).is_err());
     assert!(learn(Hyperlines { tolerance: -1.0, ..lines }).is_err());
 }
@@ -460,9 +466,9 @@ fn patches(names: &[&str], count: usize) -> Matrix<f32> {
 fn more_members_lower_the_error_on_patches_of_photographs() {
     let training = patches(&["chelsea.png", "coffee.png"], 3000);
     let others = patches(&["camera.png"], 1000);
-    let examples = Examples { atoms: 16 };
+    let examples = Examples { n_atoms: 16 };
     let errors = |n_models: usize| {
-        let dictionary = ex_mld(&examples, n_models, 8, 1).train(training.view(), Run::default()).unwrap();
+        let dictionary = ex_mld(&examples, n_models, 8, 1).fit(training.view(), Run::default()).unwrap();
         let held_out = dictionary.residual_energies(others.view(), None, Run::default()).unwrap();
         (*dictionary.errors().last().unwrap(), *held_out.last().unwrap())
     };

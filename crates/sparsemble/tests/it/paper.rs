@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use sparsemble::coding::Lasso;
@@ -34,18 +33,18 @@ fn patches() -> (Matrix<f32>, Matrix<f32>) {
 }
 
 fn averaged(learner: &dyn WeakLearner<f32>, training: MatrixView<'_, f32>) -> Ensemble<f32> {
-    Averaging { n_models: N_MODELS, seed: 1, ..Averaging::new(learner) }.train(training, Run::default()).unwrap()
+    Averaging { n_models: N_MODELS, seed: 1, ..Averaging::new(learner) }.fit(training, Run::default()).unwrap()
 }
 
 fn boosted(learner: &dyn WeakLearner<f32>, training: MatrixView<'_, f32>) -> Ensemble<f32> {
     let coder = coder();
     let boost = Boost { n_models: N_MODELS, seed: 1, ..Boost::new(learner, &coder) };
-    boost.train(training, Run::default(), &|_| ControlFlow::Continue(())).unwrap()
+    boost.fit(training, Run::default()).unwrap()
 }
 
 /// RandExAv, BoostEx and BoostKM.
 fn ensembles(training: MatrixView<'_, f32>) -> [Ensemble<f32>; 3] {
-    let (examples, centers) = (Examples { atoms: N_ATOMS }, Centers::new(N_ATOMS));
+    let (examples, centers) = (Examples { n_atoms: N_ATOMS }, Centers::new(N_ATOMS));
     [averaged(&examples, training), boosted(&examples, training), boosted(&centers, training)]
 }
 
@@ -83,7 +82,7 @@ fn ensembles_are_better_than_their_best_member_and_gain_with_every_size() {
 #[test]
 fn boosted_centres_represent_the_training_patches_no_worse_than_random_examples() {
     let training = patches().0;
-    let random = averaged(&Examples { atoms: N_ATOMS }, training.view());
+    let random = averaged(&Examples { n_atoms: N_ATOMS }, training.view());
     let random = error_of_first(&gram(&random, training.view()), random.beta(), N_MODELS);
     let boosted = boosted(&Centers::new(N_ATOMS), training.view());
     let boosted = boosted.training().curve[N_MODELS - 1].error;
@@ -93,7 +92,7 @@ fn boosted_centres_represent_the_training_patches_no_worse_than_random_examples(
 #[test]
 fn the_four_kinds_of_weights_are_in_their_order_and_below_the_best_member() {
     let (training, test) = patches();
-    let ensemble = averaged(&Examples { atoms: N_ATOMS }, training.view());
+    let ensemble = averaged(&Examples { n_atoms: N_ATOMS }, training.view());
     let cases = WeightConstraint::ALL;
     let oracle = ensemble.oracle_weights(test.view(), test.view(), &cases, &coder(), Run::default()).unwrap();
     let [free, nonnegative, affine, simplex] = [0, 1, 2, 3].map(|case| oracle[case].mean_squared_residual());

@@ -5,10 +5,8 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use sparsemble::coding::OneSparse;
-use sparsemble::dictionary::{
-    AltOpt, Centers, Dictionary, Examples, Hyperlines, LearningCoder, OnlineAltOpt, WeakLearner,
-};
+use sparsemble::coding::{Coder, OneSparse};
+use sparsemble::dictionary::{AltOpt, Centers, Dictionary, Examples, Hyperlines, OnlineAltOpt, WeakLearner};
 use sparsemble::ensemble::{Averaging, Boost, Multilevel};
 use sparsemble::kmeans::{KMeansInit, WeightedKMeans};
 use sparsemble::{Draw, Error, Matrix, Result, Run};
@@ -30,15 +28,15 @@ struct Work<'a> {
 fn every_long_work(judge: impl Fn(&Work<'_>)) {
     let samples: Matrix<f64> = Values::new(1).matrix(8, N_SAMPLES);
     let (samples, masses) = (samples.view(), vec![1.0; N_SAMPLES]);
-    let start: Dictionary<f64> = Examples { atoms: 12 }.start(samples, None, 1, Run::default()).unwrap();
-    let coder = LearningCoder::omp(2);
+    let start: Dictionary<f64> = Examples { n_atoms: 12 }.start(samples, None, 1, Run::default()).unwrap();
+    let coder = Coder::omp(2);
     let batch = AltOpt { coder: coder.clone(), max_iterations: 3, tolerance: 0.0, ..AltOpt::default() };
     let online = OnlineAltOpt { coder, epochs: 2, ..OnlineAltOpt::default() };
     let kmeans = |init| WeightedKMeans { init, max_iterations: 4, tolerance: 0.0, ..WeightedKMeans::new(20) };
-    let (examples, centers, one) = (Examples { atoms: 12 }, Centers::new(12), OneSparse::default());
+    let (examples, centers, one) = (Examples { n_atoms: 12 }, Centers::new(12), OneSparse::default());
     let averaging = Averaging { n_models: 3, ..Averaging::new(&centers) };
     let boost = Boost { n_models: 3, ..Boost::new(&examples, &one) };
-    let trained = boost.train(samples, Run::default(), &|_| ControlFlow::Continue(())).unwrap();
+    let trained = boost.fit(samples, Run::default()).unwrap();
     let alphas: Vec<f64> = trained.training().curve.iter().map(|round| round.alpha).collect();
     let members = || trained.models().iter().map(|model| Dictionary::new(model.synthesis().clone()).unwrap()).collect();
 
@@ -51,13 +49,13 @@ fn every_long_work(judge: impl Fn(&Work<'_>)) {
         let kmeans = kmeans(init);
         work(name, 11, true, &|run| kmeans.fit(samples, &masses, Draw::first(1), run).map(drop));
     }
-    work("centres", 6, false, &|run| centers.learn(samples, &masses, Draw::first(1), run).map(drop));
-    work("averaging", 3, false, &|run| averaging.train(samples, run).map(drop));
+    work("centres", 6, false, &|run| centers.fit(samples, &masses, Draw::first(1), run).map(drop));
+    work("averaging", 3, false, &|run| averaging.fit(samples, run).map(drop));
     let lines = Hyperlines { max_passes: 5, ..Hyperlines::new(12) };
-    work("hyperlines", 7, false, &|run| lines.learn(samples, &masses, Draw::first(1), run).map(drop));
+    work("hyperlines", 7, false, &|run| lines.fit(samples, &masses, Draw::first(1), run).map(drop));
     let multilevel = Multilevel { n_levels: 2, ..Multilevel::new(averaging.clone()) };
-    work("multilevel", 8, true, &|run| multilevel.train(samples, run).map(drop));
-    work("boosting", 6, true, &|run| boost.train(samples, run, &|_| ControlFlow::Continue(())).map(drop));
+    work("multilevel", 8, true, &|run| multilevel.fit(samples, run).map(drop));
+    work("boosting", 6, true, &|run| boost.fit(samples, run).map(drop));
     work("resuming", 3, true, &|run| boost.resume(samples, members(), &alphas, run).map(drop));
     // More iterations than can be counted in samples.
     let patient = WeightedKMeans { max_iterations: usize::MAX, ..WeightedKMeans::new(3) };

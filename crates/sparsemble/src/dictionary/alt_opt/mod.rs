@@ -1,10 +1,11 @@
 //! Alt-Opt: codes and atoms by turns (§I-A, Eqs. (1)–(3)).
 //!
-//! With the atoms fixed the codes are those of a [`LearningCoder`]; with the codes fixed the atoms depend on them only
+//! With the atoms fixed the codes are those of a [`Coder`]; with the codes fixed the atoms depend on them only
 //! through two sums over the samples ([`statistics`]), so codes are streamed and never kept. The same sums and the same
 //! atom update serve the batch learner [`AltOpt`], which forms them anew in every iteration, and the online learner
 //! [`OnlineAltOpt`], which lets them grow.
 
+mod alternation;
 mod batch;
 mod cholesky;
 mod coder;
@@ -15,21 +16,17 @@ mod statistics;
 mod update;
 mod worst;
 
-pub use coder::LearningCoder;
+pub use alternation::Alternation;
 pub use online::{BatchOrder, OnlineAltOpt, OnlineLearner};
 pub use pass::CodesReport;
 
 use crate::blocks::Run;
+use crate::coding::Coder;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, expect_size};
 use crate::masses::Masses;
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
-
-use ksvd::KeptCodes;
-use pass::{Outcome, Pass};
-use statistics::Statistics;
-use update::Atoms;
 
 /// Batch dictionary learning: min over D of Σ p(x_i)·h(x_i, D), where h is the objective of the coder.
 ///
@@ -79,7 +76,7 @@ use update::Atoms;
 #[derive(Debug, Clone, PartialEq)]
 pub struct AltOpt {
     /// How samples are coded.
-    pub coder: LearningCoder,
+    pub coder: Coder,
     /// How atoms follow from codes.
     pub update: AtomUpdate,
     /// The most atom updates.
@@ -133,12 +130,12 @@ impl AltOpt {
     /// The objective of Eqs. (1)–(3) with everything else at its default.
     pub fn lambda(lambda: f64) -> Self {
         let update = AtomUpdate::BlockCoordinate { sweeps: 3 };
-        Self { coder: LearningCoder::lambda(lambda), update, max_iterations: 50, tolerance: 1e-4 }
+        Self { coder: Coder::lambda(lambda), update, max_iterations: 50, tolerance: 1e-4 }
     }
 
     /// Approximate K-SVD with this many atoms a sample, by orthogonal matching pursuit.
     pub fn k_svd(sparsity: usize) -> Self {
-        Self { coder: LearningCoder::omp(sparsity), update: AtomUpdate::KSvd, ..Self::default() }
+        Self { coder: Coder::omp(sparsity), update: AtomUpdate::KSvd, ..Self::default() }
     }
 
     /// Learns from samples and their masses, beginning with the atoms of `start`.
@@ -152,75 +149,59 @@ impl AltOpt {
         start: &Dictionary<T>,
         run: Run<'_>,
     ) -> Result<Learned<T>> {
-        self.check()?;
-        check_samples(samples, start)?;
-        let masses = Masses::new(masses, samples.columns())?;
-        let n_chosen = masses.positive().count();
+        let mut alternation = self.start(samples, masses, start)?;
         let passes = self.max_iterations.saturating_add(1);
-        let mut statistics = Statistics::new(start.n_features(), start.n_atoms());
-        let mut dictionary = start.clone();
-        let mut curve = Vec::new();
-        let mut replaced = 0;
         loop {
-            statistics.clear();
-            let mut kept = KeptCodes::new();
-            let run = run.passes(curve.len()..curve.len() + 1, passes, n_chosen);
-            let pass = Pass { coder: &self.coder, samples, n_chosen, run };
-            let chosen = masses.positive().map(|i| (i, masses.share(i)));
-            let outcome = pass.over(&dictionary, chosen, &mut statistics, |batch, codes| {
-                if self.update == AtomUpdate::KSvd {
-                    kept.keep(batch, codes);
-                }
-            })?;
-            curve.push(outcome.objective);
-            let iterations = curve.len() - 1;
-            let converged = self.is_converged(&curve);
-            if converged || iterations == self.max_iterations {
-                let usage = statistics.usage().to_vec();
-                return Ok(Learned { dictionary, curve, iterations, converged, codes: outcome.codes, usage, replaced });
+            let pass = alternation.curve().len();
+            alternation.step(run.passes(pass..pass + 1, passes, samples.columns()))?;
+            if let Some(learned) = alternation.take_learned() {
+                return Ok(learned);
             }
-            let (next, replacements) = self.improve(&dictionary, &mut statistics, &mut kept, outcome, samples)?;
-            dictionary = next;
-            replaced += replacements;
         }
     }
 
-    /// New atoms, and how many of them are replacements.
-    fn improve<T: Scalar>(
-        &self,
+    /// The state before the first iteration.
+    ///
+    /// # Errors
+    /// See [`AltOpt`].
+    pub fn start<'a, T: Scalar>(
+        &'a self,
+        samples: MatrixView<'a, T>,
+        masses: Option<&'a [f64]>,
+        start: &Dictionary<T>,
+    ) -> Result<Alternation<'a, T>> {
+        self.resume(samples, masses, start, Vec::new())
+    }
+
+    /// The state after the iterations that gave these atoms and this curve: from the same samples and masses it goes on
+    /// to the same bits as if it had never been left.
+    ///
+    /// # Errors
+    /// See [`AltOpt`].
+    pub fn resume<'a, T: Scalar>(
+        &'a self,
+        samples: MatrixView<'a, T>,
+        masses: Option<&'a [f64]>,
         dictionary: &Dictionary<T>,
-        statistics: &mut Statistics,
-        kept: &mut KeptCodes,
-        outcome: Outcome,
-        samples: MatrixView<'_, T>,
-    ) -> Result<(Dictionary<T>, usize)> {
-        let mut atoms = Atoms::of(dictionary);
-        match self.update {
-            AtomUpdate::BlockCoordinate { sweeps } => atoms.descend(statistics, sweeps),
-            AtomUpdate::Mod => atoms.least_squares(statistics),
-            AtomUpdate::KSvd => kept.refit(&mut atoms, statistics, samples),
-        }
-        atoms.normalise(dictionary, statistics);
-        let dead: Vec<usize> = (0..dictionary.n_atoms()).filter(|&j| statistics.usage()[j] <= 0.0).collect();
-        let replaced = atoms.replace(&dead, outcome.worst.into_samples(), samples);
-        Ok((atoms.to_dictionary()?, replaced.len()))
+        curve: Vec<f64>,
+    ) -> Result<Alternation<'a, T>> {
+        self.check()?;
+        check_samples(samples, dictionary)?;
+        Ok(Alternation::new(self, samples, Masses::new(masses, samples.columns())?, dictionary.clone(), curve))
     }
 
-    fn is_converged(&self, curve: &[f64]) -> bool {
-        match *curve {
-            [.., before, now] => (before - now).abs() <= self.tolerance * before,
-            _ => false,
-        }
+    fn is_converged(&self, before: Option<f64>, now: f64) -> bool {
+        before.is_some_and(|before| (before - now).abs() <= self.tolerance * before)
     }
 
     fn check(&self) -> Result<()> {
-        self.coder.check()?;
+        coder::check(&self.coder)?;
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return Err(Error::parameter("tolerance", self.tolerance, "must be finite and not negative"));
         }
         match (self.update, &self.coder) {
             (AtomUpdate::BlockCoordinate { sweeps: 0 }, _) => Err(Error::parameter("sweeps", 0, "must be at least 1")),
-            (AtomUpdate::KSvd, LearningCoder::Lasso(_)) => Err(Error::parameter(
+            (AtomUpdate::KSvd, Coder::Lasso(_)) => Err(Error::parameter(
                 "update",
                 "K-SVD with the lasso",
                 "K-SVD refits coefficients without a penalty; use a pursuit or another update",

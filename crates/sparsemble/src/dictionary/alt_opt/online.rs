@@ -3,7 +3,7 @@
 use rand::seq::SliceRandom;
 
 use crate::blocks::Run;
-use crate::coding::{Lasso, SparseCodes};
+use crate::coding::{Coder, Lasso, SparseCodes};
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result};
 use crate::masses::Masses;
@@ -12,11 +12,12 @@ use crate::rng::stream;
 use crate::scalar::Scalar;
 
 use super::batch::{Batch, usual_size};
+use super::check_samples;
+use super::coder::check;
 use super::pass::Pass;
 use super::statistics::Statistics;
 use super::update::Atoms;
 use super::worst::Worst;
-use super::{LearningCoder, check_samples};
 
 /// An atom is dead when this many times K samples have passed without using it.
 const PATIENCE: usize = 10;
@@ -68,7 +69,7 @@ const PATIENCE: usize = 10;
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnlineAltOpt {
     /// How samples are coded.
-    pub coder: LearningCoder,
+    pub coder: Coder,
     /// Samples in a step of [`fit`](Self::fit).
     pub batch: usize,
     /// How many times [`fit`](Self::fit) sees every sample.
@@ -102,7 +103,7 @@ impl OnlineAltOpt {
     /// The objective of Eqs. (1)–(3) with everything else at its default.
     pub fn lambda(lambda: f64) -> Self {
         // A code is used once, for atoms that are about to change: the last digits are not worth a pass.
-        let coder = LearningCoder::Lasso(Lasso { tolerance: 1e-3, ..Lasso::lambda(lambda) });
+        let coder = Coder::Lasso(Lasso { tolerance: 1e-3, ..Lasso::lambda(lambda) });
         Self { coder, batch: 512, epochs: 1, order: BatchOrder::Shuffled, forgetting: 5.0, sweeps: 1, seed: 0 }
     }
 
@@ -154,7 +155,7 @@ impl OnlineAltOpt {
     }
 
     fn check(&self) -> Result<()> {
-        self.coder.check()?;
+        check(&self.coder)?;
         for (name, value) in [("batch", self.batch), ("sweeps", self.sweeps)] {
             if value == 0 {
                 return Err(Error::parameter(name, value, "must be at least 1"));

@@ -1,14 +1,14 @@
 //! One look at the samples: code them, and keep what the atoms and the report need.
 
 use crate::blocks::Run;
-use crate::coding::{CodingBasis, Samples, SparseCodes};
+use crate::coding::{Coder, CodingBasis, Samples, SparseCoder, SparseCodes};
 use crate::dictionary::Dictionary;
 use crate::error::Result;
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
-use super::LearningCoder;
 use super::batch::{Batch, usual_size};
+use super::coder::price;
 use super::statistics::Statistics;
 use super::worst::Worst;
 
@@ -30,7 +30,7 @@ pub struct CodesReport {
 
 /// How samples are looked at.
 pub(super) struct Pass<'a, T> {
-    pub(super) coder: &'a LearningCoder,
+    pub(super) coder: &'a Coder,
     pub(super) samples: MatrixView<'a, T>,
     /// How many samples will be chosen.
     pub(super) n_chosen: usize,
@@ -64,14 +64,14 @@ impl<T: Scalar> Pass<'_, T> {
         while batch.load(self.samples, &mut chosen, usual_size(n_features))? {
             let done = outcome.codes.n_samples;
             let run = self.run.part(done..done + batch.len(), self.n_chosen);
-            let coding = self.coder.as_coder::<T>().encode(&basis, &Samples::new(batch.view()?), run)?;
+            let coding = self.coder.encode(&basis, &Samples::new(batch.view()?), run)?;
             let silent = self.run.silent(); // the steps after the coder are too short to be told of
             let errors = silent.map_blocks(batch.len(), ERRORS, Vec::new, |residual, range| {
                 Ok(range.map(|slot| batch.error(&basis, &coding.codes, slot, residual)).collect::<Vec<f64>>())
             })?;
             statistics.add(&batch, &coding.codes, silent)?;
             for (slot, error) in errors.concat().into_iter().enumerate() {
-                let price: f64 = coding.codes.column(slot).map(|(j, a)| self.coder.price(j) * a.to_f64().abs()).sum();
+                let price: f64 = coding.codes.column(slot).map(|(j, a)| price(self.coder, j) * a.to_f64().abs()).sum();
                 outcome.objective += batch.weight(slot) * (error + price);
                 outcome.worst.offer(batch.weight(slot) * error, batch.names()[slot]);
             }

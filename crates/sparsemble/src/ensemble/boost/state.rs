@@ -90,7 +90,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         }
         let [learning, coding] = [0..1, 1..2].map(|pass| run.passes(pass, 2, self.samples.columns()));
         let draw = Draw { seed: self.settings.seed, round: self.members.len() as u64 };
-        let dictionary = match self.settings.learner.learn(self.samples, &self.masses, draw, learning) {
+        let dictionary = match self.settings.learner.fit(self.samples, &self.masses, draw, learning) {
             // In the first round this is a mistake of the caller; later it means that few samples have an error left.
             Err(Error::TooFewSamples { .. }) if !self.members.is_empty() => {
                 self.stopped = Some(Stop::TooFewSamplesLeft);

@@ -39,7 +39,7 @@ pub(super) fn training() -> Training {
     };
     Training {
         method: "boost-ex".into(),
-        learner: "Examples { atoms: 4 }".into(),
+        learner: "Examples { n_atoms: 4 }".into(),
         coder: "Lasso".into(),
         seed: u64::MAX,
         curve: vec![round(1.0, 0), round(0.5, 3)],

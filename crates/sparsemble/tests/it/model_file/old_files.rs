@@ -54,7 +54,7 @@ fn a_dictionary_of_version_1_is_read() {
 #[test]
 fn a_checkpoint_of_version_1_is_resumed() {
     let samples = checkpoint_samples();
-    let (learner, coder) = (Examples { atoms: 4 }, OneSparse::default());
+    let (learner, coder) = (Examples { n_atoms: 4 }, OneSparse::default());
     let boost = Boost { n_models: 4, seed: 3, ..Boost::new(&learner, &coder) };
     let Model::Checkpoint(checkpoint) = load::<f32>("checkpoint_f32").model else { panic!("another kind") };
     assert_eq!(checkpoint.members().len(), 2);
