@@ -63,7 +63,7 @@ impl Settings {
     }
 
     pub(crate) fn examples(n_atoms: usize) -> Examples {
-        Examples { atoms: n_atoms }
+        Examples { n_atoms }
     }
 
     pub(crate) fn centers(&self, n_atoms: usize) -> Centers {

@@ -3,7 +3,6 @@
 //! All three figures are made of the same trials: Fig. 1 of those of random examples, Fig. 2 of all, Fig. 3 of those of
 //! one size.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -132,12 +131,12 @@ fn train(demonstration: &Demonstration, method: Method, n_atoms: usize, run: Run
     let (examples, centers, coder) = (Settings::examples(n_atoms), settings.centers(n_atoms), settings.coder());
     let boost = match method {
         Method::RandExAv => {
-            return Ok(Averaging { n_models, seed, ..Averaging::new(&examples) }.train(training.view(), run)?);
+            return Ok(Averaging { n_models, seed, ..Averaging::new(&examples) }.fit(training.view(), run)?);
         }
         Method::BoostEx => Boost { n_models, seed, ..Boost::new(&examples, &coder) },
         Method::BoostKm => Boost { n_models, seed, ..Boost::new(&centers, &coder) },
     };
-    Ok(boost.train(training.view(), run, &|_| ControlFlow::Continue(()))?)
+    Ok(boost.fit(training.view(), run)?)
 }
 
 fn rounds(ensemble: &Ensemble<f32>) -> Vec<TrainingRound> {

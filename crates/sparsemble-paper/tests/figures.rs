@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use sparsemble::coding::{Lasso, Samples, SparseCoder};
+use sparsemble::degradation::Identity;
 use sparsemble::dictionary::{Centers, Examples};
-use sparsemble::ensemble::{Averaging, Boost, WeightConstraint};
+use sparsemble::ensemble::{Averaging, Boost, Ensemble, WeightConstraint};
 use sparsemble::image::{self, GrayImage};
 use sparsemble::{Matrix, Run};
 use sparsemble_paper::{
@@ -96,14 +97,13 @@ fn a_statement_that_fails_is_told() {
 #[test]
 fn the_error_of_an_ensemble_is_that_of_its_approximation() {
     let patches = &SMALL.0;
-    let (examples, centers, coder) = (Examples { atoms: SIZES[0] }, Centers::new(SIZES[0]), Lasso::lambda(0.2));
-    let go_on = |_: &_| ControlFlow::Continue(());
+    let (examples, centers, coder) = (Examples { n_atoms: SIZES[0] }, Centers::new(SIZES[0]), Lasso::lambda(0.2));
     let boost = |learner| Boost { n_models: 6, seed: 1, ..Boost::new(learner, &coder) };
     let training = patches.training.view();
     let ensembles = [
-        Averaging { n_models: 6, seed: 1, ..Averaging::new(&examples) }.train(training, Run::default()).unwrap(),
-        boost(&examples).train(training, Run::default(), &go_on).unwrap(),
-        boost(&centers).train(training, Run::default(), &go_on).unwrap(),
+        Averaging { n_models: 6, seed: 1, ..Averaging::new(&examples) }.fit(training, Run::default()).unwrap(),
+        boost(&examples).fit(training, Run::default()).unwrap(),
+        boost(&centers).fit(training, Run::default()).unwrap(),
     ];
     for (ensemble, trial) in ensembles.into_iter().zip(trials(|trial| trial.n_atoms == SIZES[0])) {
         for n_models in [6, 3, 1] {
@@ -115,13 +115,12 @@ fn the_error_of_an_ensemble_is_that_of_its_approximation() {
 }
 
 /// The first models of an ensemble.
-fn ensemble_of(ensemble: &sparsemble::ensemble::Ensemble<f32>, n_models: usize) -> sparsemble::ensemble::Ensemble<f32> {
-    use sparsemble::degradation::Identity;
+fn ensemble_of(ensemble: &Ensemble<f32>, n_models: usize) -> Ensemble<f32> {
     let copy = ensemble.degraded_by(&Identity::new(ensemble.n_features())).unwrap();
     copy.truncated(n_models).unwrap()
 }
 
-fn mean_error(ensemble: &sparsemble::ensemble::Ensemble<f32>, test: &Matrix<f32>) -> f64 {
+fn mean_error(ensemble: &Ensemble<f32>, test: &Matrix<f32>) -> f64 {
     let values = ensemble.approximate(test.view(), &Lasso::lambda(0.2), Run::default()).unwrap().values;
     (0..test.columns()).map(|i| squared_distance(test.column(i), values.column(i))).sum::<f64>() / test.columns() as f64
 }
@@ -129,9 +128,9 @@ fn mean_error(ensemble: &sparsemble::ensemble::Ensemble<f32>, test: &Matrix<f32>
 #[test]
 fn oracle_weights_have_the_error_that_is_told_and_keep_the_bound() {
     let (patches, _) = &*SMALL;
-    let (examples, coder) = (Examples { atoms: SIZES[0] }, Lasso::lambda(0.2));
+    let (examples, coder) = (Examples { n_atoms: SIZES[0] }, Lasso::lambda(0.2));
     let averaging = Averaging { n_models: 6, seed: 1, ..Averaging::new(&examples) };
-    let ensemble = averaging.train(patches.training.view(), Run::default()).unwrap();
+    let ensemble = averaging.fit(patches.training.view(), Run::default()).unwrap();
     let test = patches.test.view();
     let oracle = ensemble.oracle_weights(test, test, &WeightConstraint::ALL, &coder, Run::default()).unwrap();
 
