@@ -1,9 +1,13 @@
 //! What can be typed.
 
+mod paper;
+
 use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use paper::PaperArguments;
 
 /// Sparse coding, dictionary learning and ensemble sparse models.
 #[derive(Debug, Parser)]
@@ -15,8 +19,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Code a photograph with every coder, compare them and write the pictures to look at.
+    /// Code a photograph with every coder and ensemble, compare them and write the pictures to look at.
     Demo(DemoArguments),
+    /// Repeat an experiment of the paper and check what the paper says of it.
+    Paper(PaperArguments),
 }
 
 #[derive(Debug, Args)]

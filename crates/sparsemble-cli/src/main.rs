@@ -15,6 +15,7 @@ use args::{Arguments, Command};
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Demo(demo) => commands::demo::run(&demo),
+        Command::Paper(paper) => commands::paper::run(&paper),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
