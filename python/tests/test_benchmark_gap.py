@@ -73,7 +73,7 @@ def test_many_blocks_of_samples_are_judged_as_one(monkeypatch):
     codes = csr_array(rng.normal(size=(7, 4)))
     excluded = np.array([0, 1, 2, 3, 0, 1, 2])
     whole = lasso_certificate(samples, atoms, codes, LAM, excluded)
-    monkeypatch.setattr("coders.gap.BLOCK", 3)
+    monkeypatch.setattr("shared.gap.BLOCK", 3)
     blocks = lasso_certificate(samples, atoms, codes, LAM, excluded)
     np.testing.assert_allclose(blocks, whole, rtol=1e-12)
 

@@ -34,6 +34,17 @@ pub(crate) fn product_by<S: Simd, T: Scalar>(_: S, a: &[T], b: &[T]) -> f64 {
     sum(a, b, |a, b| a * b)
 }
 
+/// Adds `factor · x` to sums.
+#[inline]
+pub(crate) fn add_multiple<T: Scalar>(factor: f64, x: &[T], sums: &mut [f64]) {
+    dispatch!(best_level(), simd => add_multiple_by(simd, factor, x, sums));
+}
+
+#[inline(always)]
+fn add_multiple_by<S: Simd, T: Scalar>(_: S, factor: f64, x: &[T], sums: &mut [f64]) {
+    sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += factor * x.to_f64());
+}
+
 #[inline(always)]
 fn sum<T: Scalar>(a: &[T], b: &[T], term: impl Fn(f64, f64) -> f64) -> f64 {
     let mut sums = [0.0_f64; SIDE_BY_SIDE];

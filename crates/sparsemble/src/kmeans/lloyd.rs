@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::points::Points;
 use crate::scalar::Scalar;
+use crate::sums::add_multiple;
 use crate::worst::Worst;
 
 use super::nearest::{BLOCK, Nearest, Scratch};
@@ -114,7 +115,7 @@ impl Pass {
             self.masses[center] += mass;
             self.inertia += mass * distance;
             let sums = &mut self.sums[center * x.len()..][..x.len()];
-            sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += mass * x.to_f64());
+            add_multiple(mass, x, sums);
         }
     }
 

@@ -38,8 +38,10 @@ const CHOICE: usize = 5;
 /// The samples are M × T, the centres M × K.
 ///
 /// # Cost
-/// M·K multiply-adds for each sample and iteration, at the speed of a matrix product; a few numbers of memory for each
-/// sample, and never a copy of the samples.
+/// At most M·K multiply-adds for each sample and iteration, at the speed of a matrix product; about M·K/4 where a few
+/// coordinates rule out most centres, as they do for patches of images. A few numbers of memory for each sample, and
+/// never a copy of the samples; for the sums of an iteration, up to 64 times M·K doubles, but no more than 256 MB unless
+/// four times M·K doubles are.
 ///
 /// # Errors
 /// If sizes disagree, a value is not finite, a mass is negative, a parameter is out of range, there are fewer samples of

@@ -15,7 +15,7 @@ use crate::kernels::{Columns, Panels, Store, Tiles, correlate};
 use crate::matrix::Matrix;
 use crate::points::Points;
 use crate::scalar::Scalar;
-use crate::sums::squared_distance;
+use crate::sums::{add_multiple, squared_distance};
 
 use super::nearest::{BLOCK, pack, subtract};
 
@@ -217,7 +217,7 @@ fn mean<T: Scalar>(points: &Points<'_, T>, run: Run<'_>) -> Result<Vec<T>> {
         let mut sums = vec![0.0; points.rows()];
         for i in range {
             points.copy(i, x);
-            sums.iter_mut().zip(x.iter()).for_each(|(sum, x)| *sum += points.masses()[i] * x.to_f64());
+            add_multiple(points.masses()[i], x, &mut sums);
         }
         Ok(sums)
     })?;

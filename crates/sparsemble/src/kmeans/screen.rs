@@ -9,7 +9,7 @@ use fearless_simd::{dispatch, prelude::*};
 
 use crate::kernels::{Best, Columns, Panels, Store, Tiles, best_level, correlate};
 use crate::scalar::Scalar;
-use crate::sums::{product, squared_distance_by};
+use crate::sums::{add_multiple, product, squared_distance_by};
 
 use super::nearest::subtract;
 
@@ -27,6 +27,9 @@ pub(super) const BLOCK: usize = 48;
 
 /// If more centres than this are left for a sample, it is worth a look at the likeliest.
 const MANY: usize = 16;
+
+/// Vectors of bounds compared at once.
+const TOGETHER: usize = 4;
 
 /// A block of which more than this share of all centres remains is not worth screening.
 const MOST_LEFT: f64 = 1.0 / 12.0;
@@ -206,11 +209,19 @@ fn largest<S: Simd, T: Scalar>(simd: S, values: &[T]) -> usize {
 fn at_least<S: Simd, T: Scalar>(simd: S, values: &[T], least: T, places: &mut Vec<u32>) {
     let lanes = T::Native::<S>::LEN;
     let least = T::Native::<S>::splat(simd, least);
-    for (v, part) in values.chunks_exact(lanes).enumerate() {
-        let mut hits = T::Native::<S>::from_slice(simd, part).simd_ge(least).to_bitmask();
-        while hits != 0 {
-            places.push((v * lanes) as u32 + hits.trailing_zeros());
-            hits &= hits - 1;
+    let load = |part: &[T]| T::Native::<S>::from_slice(simd, part);
+    for (g, group) in values.chunks(TOGETHER * lanes).enumerate() {
+        // Few values reach it, so the largest of several is asked first.
+        let parts = group.chunks_exact(lanes);
+        let largest = parts.clone().skip(1).fold(load(&group[..lanes]), |largest, part| largest.max(load(part)));
+        if largest.simd_ge(least).to_bitmask() != 0 {
+            for (v, part) in parts.enumerate() {
+                let mut hits = load(part).simd_ge(least).to_bitmask();
+                while hits != 0 {
+                    places.push(((g * TOGETHER + v) * lanes) as u32 + hits.trailing_zeros());
+                    hits &= hits - 1;
+                }
+            }
         }
     }
 }
@@ -230,7 +241,7 @@ fn leading_span<T: Scalar>(vectors: &Columns<T>, dimensions: usize) -> Columns<T
             let vector = vectors.column(j);
             for (r, sums) in next.chunks_exact_mut(rows).enumerate() {
                 let weight = product(vector, span.column(r));
-                sums.iter_mut().zip(vector).for_each(|(sum, x)| *sum += weight * x.to_f64());
+                add_multiple(weight, vector, sums);
             }
         }
         for (r, sums) in next.chunks_exact(rows).enumerate() {
