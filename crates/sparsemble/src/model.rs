@@ -32,7 +32,7 @@ pub enum Model<T> {
     /// One dictionary, and how it was learned.
     Dictionary(Dictionary<T>, Training),
     /// A dictionary that goes on learning, and how it came about.
-    Online(OnlineLearner<T>, Training),
+    Online(Box<OnlineLearner<T>>, Training),
     /// An ensemble of sparse models.
     Ensemble(Ensemble<T>),
     /// A dictionary in levels, which always codes with one atom of each model of a level.

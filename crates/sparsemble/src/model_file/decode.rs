@@ -27,7 +27,7 @@ pub(super) fn loaded<T: Scalar>(file: impl Read + Seek, length: u64) -> Outcome<
     let training = training(&mut file)?;
     let model = match kind {
         Kind::Dictionary => Model::Dictionary(dictionary(&mut file, "")?, training),
-        Kind::Online => Model::Online(online(&mut file, &training)?, training),
+        Kind::Online => Model::Online(Box::new(online(&mut file, &training)?), training),
         Kind::Ensemble => Model::Ensemble(ensemble(&mut file, "")?.with_training(training)),
         Kind::Multilevel => Model::Multilevel(multilevel(&mut file)?.with_training(training)),
     };

@@ -177,7 +177,7 @@ impl Recipe {
                 return Ok(Trained { model, converged: true, unconverged: 0 });
             }
             let step = Step { number: learner.seen() / portion, of, error: learner.curve().last().copied() };
-            watch(step, &|| Ok(Model::Online(learner.clone(), training(learner.curve()))))?;
+            watch(step, &|| Ok(Model::Online(Box::new(learner.clone()), training(learner.curve()))))?;
         }
     }
 

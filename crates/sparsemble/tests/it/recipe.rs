@@ -148,7 +148,13 @@ fn a_run_may_be_continued_beyond_its_end_but_with_no_other_change() {
 
 #[test]
 fn wrong_use_is_refused() {
-    assert!("boost".parse::<Method>().unwrap_err().to_string().contains("use one of alt-opt, mod, k-svd, online, rand-ex-av"));
+    assert!(
+        "boost"
+            .parse::<Method>()
+            .unwrap_err()
+            .to_string()
+            .contains("use one of alt-opt, mod, k-svd, online, rand-ex-av")
+    );
     assert!(Method::ALL.into_iter().all(|method| method.to_string().parse() == Ok(method)));
     let samples: Matrix<f64> = Values::new(6).matrix(6, 50);
     let phi = Dense::new(Values::new(3).matrix(4, 6).view()).unwrap();
