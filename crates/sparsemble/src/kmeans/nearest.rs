@@ -34,6 +34,7 @@ pub(super) struct Scratch<T> {
     from_origin: Vec<T>,
     tiles: Tiles<T>,
     maxima: Maxima<T>,
+    leaders: Vec<u32>,
     winners: Vec<usize>,
 }
 
@@ -51,7 +52,8 @@ impl<T: Scalar> Nearest<T> {
             samples: Columns::zeros(self.centers.rows(), BLOCK),
             from_origin: vec![T::ONE; self.centers.rows() + 1],
             tiles: Tiles::new(self.centers.rows() + 1, BLOCK),
-            maxima: Maxima::new(&self.panels, BLOCK, 1, Largest::Value),
+            maxima: Maxima::new(&self.panels, BLOCK, Largest::Value),
+            leaders: Vec::new(),
             winners: Vec::with_capacity(BLOCK),
         }
     }
@@ -74,16 +76,25 @@ impl<T: Scalar> Nearest<T> {
                 subtract(x, origin, &mut scratch.from_origin);
                 scratch.tiles.push(&scratch.from_origin);
             }
-            scratch.maxima.clear();
             correlate(&self.panels, &scratch.tiles, &mut scratch.maxima);
-            let (maxima, winners) = (&scratch.maxima, &mut scratch.winners);
-            winners.clear();
-            dispatch!(self.panels.level(), simd => {
-                winners.extend((0..block.len()).map(|slot| maxima.best(simd, slot).unwrap_or(self.origin)));
-            });
+            scratch.winners.clear();
+            dispatch!(self.panels.level(), simd => self.find_winners(simd, scratch, block.len()));
             for (slot, i) in block.enumerate() {
                 take(i, scratch.samples.padded(slot), scratch.winners[slot]);
             }
+        }
+    }
+
+    /// The pass tells of a few centres that the nearest is one of them; the distances tell which, the first among equals.
+    #[inline(always)]
+    fn find_winners<S: Simd>(&self, simd: S, scratch: &mut Scratch<T>, count: usize) {
+        for slot in 0..count {
+            let x = scratch.samples.padded(slot);
+            scratch.leaders.clear();
+            scratch.maxima.leaders(simd, slot, &mut scratch.leaders);
+            let apart = |&j: &u32| (squared_distance_by(simd, x, self.centers.padded(j as usize)), j as usize);
+            let nearest = scratch.leaders.iter().map(apart).min_by(|a, b| a.0.total_cmp(&b.0));
+            scratch.winners.push(nearest.map_or(self.origin, |(_, center)| center));
         }
     }
 
