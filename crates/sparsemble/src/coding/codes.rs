@@ -106,15 +106,19 @@ impl<T: Scalar> SparseCodes<T> {
     pub(crate) fn push(&mut self, entries: impl Iterator<Item = (u32, T)>) {
         let start = self.atoms.len();
         for (atom, coefficient) in entries.filter(|(_, a)| a.abs() > T::ZERO) {
-            if self.atoms[start..].last().is_none_or(|last| *last < atom) {
-                self.atoms.push(atom);
-                self.coefficients.push(coefficient);
-                continue;
+            self.atoms.push(atom);
+            self.coefficients.push(coefficient);
+        }
+        // By insertion: the entries are few, and this needs no space of its own.
+        let (atoms, coefficients) = (&mut self.atoms[start..], &mut self.coefficients[start..]);
+        for i in 1..atoms.len() {
+            let (atom, coefficient) = (atoms[i], coefficients[i]);
+            let mut place = i;
+            while place > 0 && atoms[place - 1] > atom {
+                (atoms[place], coefficients[place]) = (atoms[place - 1], coefficients[place - 1]);
+                place -= 1;
             }
-            // Insertion: the entries are few, and this needs no space of its own.
-            let place = start + self.atoms[start..].partition_point(|other| *other < atom);
-            self.atoms.insert(place, atom);
-            self.coefficients.insert(place, coefficient);
+            (atoms[place], coefficients[place]) = (atom, coefficient);
         }
         self.starts.push(self.atoms.len());
     }
