@@ -1,9 +1,19 @@
 //! What can be typed.
 
+mod coder;
+mod represent;
+mod run;
+mod train;
+
 use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use coder::CoderArguments;
+pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments};
+pub(crate) use run::RunArguments;
+pub(crate) use train::{Dtype, PatchArguments, TrainArguments};
 
 /// Sparse coding, dictionary learning and ensemble sparse models.
 #[derive(Debug, Parser)]
@@ -17,6 +27,14 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Code a photograph with every coder, compare them and write the pictures to look at.
     Demo(DemoArguments),
+    /// Train a dictionary or an ensemble on pictures or on a matrix.
+    Train(TrainArguments),
+    /// Show what a model file holds, and its atoms as a picture.
+    Info(InfoArguments),
+    /// Code samples in the atoms of a model.
+    Encode(EncodeArguments),
+    /// Approximate samples by a model, from their codes or from themselves.
+    Reconstruct(ReconstructArguments),
 }
 
 #[derive(Debug, Args)]
