@@ -86,7 +86,7 @@ fn a_statement_that_fails_is_told() {
     let last = broken[2].errors.len() - 1;
     broken[2].errors[last] = 0.1 * broken[2].errors[0];
     let statements = fig3::outcome(&settings(), &broken).statements;
-    assert_eq!(statements.iter().map(|statement| statement.holds).collect::<Vec<_>>(), [true, false, false]);
+    assert_eq!(statements.iter().map(|statement| statement.holds).collect::<Vec<_>>(), [true, true, false, false]);
 
     broken[0].member_errors[4] = 0.9 * broken[0].error();
     broken[1].beta[0] += 0.01;
@@ -204,7 +204,7 @@ fn the_page_shows_every_experiment_and_the_plots_are_beside_it() {
         let plot = std::fs::read_to_string(folder.path().join(format!("docs/figures/{name}.svg"))).unwrap();
         assert!(plot.starts_with("<svg ") && plot.ends_with("</svg>\n") && !plot.contains("NaN"));
     }
-    assert!(page.contains("of the 10 statements checked here hold"));
+    assert!(page.contains("of the 11 statements checked here hold"));
     assert!(page.contains("| training patches drawn | 1500 |"));
 }
 
