@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from coders.gap import lasso_certificate, residual_energy
+from shared.gap import lasso_certificate, residual_energy
 
 LAM = 0.4
 X = np.array([[1.0, 0.0]])

@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Code a photograph with every coder, compare them and write the pictures to look at.
+    /// Code a photograph with every coder and ensemble, compare them and write the pictures to look at.
     Demo(DemoArguments),
     /// Repeat an experiment of the paper and check what the paper says of it.
     Paper(PaperArguments),

@@ -85,6 +85,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file of samples or codes is damaged, of an unknown kind, or holds something else than a matrix of numbers.
+    #[error("{name}: {reason}")]
+    Data {
+        /// The file.
+        name: String,
+        /// What is wrong with it, where, and the fix if there is one.
+        reason: String,
+    },
     /// A model file is damaged, of another kind or version than was asked for, or too large.
     #[error("{name}: {reason}")]
     Model {

@@ -20,6 +20,16 @@ pub(crate) fn open(path: &Path) -> Result<(impl Read + Seek, u64)> {
     Ok((file, length))
 }
 
+/// A file as it lies in memory, for as long as it is kept.
+pub(crate) type MappedFile = mmap_guard::FileData;
+
+/// Maps a whole file instead of reading it, or tells that this cannot be done and it is to be read.
+///
+/// A file that another program shortens meanwhile ends this one, so only files too large to be read are worth it.
+pub(crate) fn map(path: &Path) -> Option<MappedFile> {
+    mmap_guard::map_file(path).ok()
+}
+
 /// Writes beside the target, then renames: the rename either happens as a whole or not at all.
 ///
 /// If anything fails, a file of that name is left as it was and nothing else is left behind.

@@ -10,8 +10,9 @@
 //! 5. [`kmeans`]: cluster centres of samples;
 //! 6. [`dictionary`]: atoms learned from samples;
 //! 7. [`ensemble`]: many models, combined;
-//! 8. [`metrics`]: how good the result is;
-//! 9. `model_file` (feature `io`): models to files and back.
+//! 8. [`recipe`]: a training chosen at run time, and [`Model`], whatever it makes;
+//! 9. [`metrics`]: how good the result is;
+//! 10. `matrix_file` and `model_file` (feature `io`): samples, codes and models to files and back.
 //!
 //! Samples are columns ([`Matrix`], [`MatrixView`]), everything is generic over `f32` and `f64` ([`Scalar`]), and results
 //! are the same bits for any number of threads ([`Run`]). Nothing here prints, reads a clock or draws unseeded random
@@ -47,17 +48,25 @@ mod kernels;
 pub mod kmeans;
 mod masses;
 mod matrix;
+#[cfg(feature = "io")]
+pub mod matrix_file;
 pub mod metrics;
+mod model;
 #[cfg(feature = "io")]
 pub mod model_file;
 pub mod patch;
+mod points;
+pub mod recipe;
 mod rng;
 mod sampling;
 mod scalar;
 mod spec;
+mod sums;
+mod worst;
 
 pub use blocks::{ProgressFn, Run};
 pub use error::{Error, Result};
 pub use matrix::{Matrix, MatrixView};
+pub use model::Model;
 pub use rng::Draw;
 pub use scalar::Scalar;

@@ -72,7 +72,12 @@ macro_rules! implement_scalar {
                 <$type>::is_finite(self)
             }
         }
-        impl sealed::Sealed for $type {}
+        impl sealed::Sealed for $type {
+            #[cfg(feature = "io")]
+            fn cast(bytes: &[u8]) -> Option<&[Self]> {
+                bytemuck::try_cast_slice(bytes).ok()
+            }
+        }
     };
 }
 
@@ -80,6 +85,10 @@ implement_scalar!(f32, "float32");
 implement_scalar!(f64, "float64");
 
 mod sealed {
-    /// Keeps the SIMD crate's element trait out of the public interface while the kernels can still rely on it.
-    pub trait Sealed: fearless_simd::SimdFloatElement {}
+    /// Keeps what other crates know of a number out of the public interface while our own code can still rely on it.
+    pub trait Sealed: fearless_simd::SimdFloatElement {
+        /// Bytes in the order of this machine as numbers, if they are aligned and fill the last one.
+        #[cfg(feature = "io")]
+        fn cast(bytes: &[u8]) -> Option<&[Self]>;
+    }
 }

@@ -1,7 +1,7 @@
 //! Compressed sparse columns: the coefficients of a batch.
 
-use crate::error::{Result, expect_size};
-use crate::matrix::{Matrix, MatrixView};
+use crate::error::{Error, Result, expect_size};
+use crate::matrix::{Matrix, MatrixView, first_not_finite};
 use crate::scalar::Scalar;
 
 /// A K × T matrix of coefficients in compressed sparse columns, atoms ascending within each.
@@ -19,6 +19,50 @@ impl<T: Scalar> SparseCodes<T> {
     /// No samples yet.
     pub(crate) fn new(n_atoms: usize) -> Self {
         Self { n_atoms, starts: vec![0], atoms: Vec::new(), coefficients: Vec::new() }
+    }
+
+    /// Takes the three arrays of compressed sparse columns: where each sample's entries start and the last one's end, the
+    /// atoms of all samples, and their coefficients.
+    ///
+    /// # Errors
+    /// If the starts do not rise from 0 to the number of atoms, the atoms of a sample are not below `n_atoms` and
+    /// ascending, the arrays do not have one length, or a coefficient is not finite.
+    ///
+    /// # Example
+    /// ```
+    /// use sparsemble::coding::SparseCodes;
+    ///
+    /// let codes = SparseCodes::from_parts(5, vec![0, 1, 3], vec![4, 0, 2], vec![1.5, -1.0, 2.0])?;
+    /// assert_eq!(codes.column(1).collect::<Vec<_>>(), [(0, -1.0), (2, 2.0)]);
+    /// assert_eq!(codes.into_parts(), (5, vec![0, 1, 3], vec![4, 0, 2], vec![1.5, -1.0, 2.0]));
+    /// # Ok::<(), sparsemble::Error>(())
+    /// ```
+    pub fn from_parts(n_atoms: usize, starts: Vec<usize>, atoms: Vec<u32>, coefficients: Vec<T>) -> Result<Self> {
+        expect_size("codes: number of coefficients (that of atoms)", atoms.len(), coefficients.len())?;
+        expect_size("codes: first start", 0, starts.first().copied().unwrap_or(usize::MAX))?;
+        if let Some(fall) = starts.windows(2).position(|ends| ends[0] > ends[1]) {
+            return Err(Error::parameter("codes: start", starts[fall + 1], "is before the one it follows"));
+        }
+        expect_size("codes: last start (the number of coefficients)", atoms.len(), starts[starts.len() - 1])?;
+        for ends in starts.windows(2) {
+            let column = &atoms[ends[0]..ends[1]];
+            if let Some(place) = column.windows(2).position(|pair| pair[0] >= pair[1]) {
+                return Err(Error::parameter("codes: atom", column[place + 1], "is not above the one it follows"));
+            }
+            if let Some(&last) = column.last().filter(|last| **last as usize >= n_atoms) {
+                return Err(Error::parameter("codes: atom", last, "must be below the number of atoms"));
+            }
+        }
+        if let Some(place) = first_not_finite(&coefficients) {
+            let column = starts.partition_point(|start| *start <= place) - 1;
+            return Err(Error::NotFinite { what: "codes", row: atoms[place] as usize, column });
+        }
+        Ok(Self { n_atoms, starts, atoms, coefficients })
+    }
+
+    /// Gives up the number of atoms and the three arrays of [`from_parts`](Self::from_parts).
+    pub fn into_parts(self) -> (usize, Vec<usize>, Vec<u32>, Vec<T>) {
+        (self.n_atoms, self.starts, self.atoms, self.coefficients)
     }
 
     /// K, the number of atoms.
@@ -113,5 +157,38 @@ impl<T: Scalar> SparseCodes<T> {
         self.starts.extend(other.starts[1..].iter().map(|start| start + offset));
         self.atoms.extend_from_slice(&other.atoms);
         self.coefficients.extend_from_slice(&other.coefficients);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_are_no_codes_are_refused() {
+        let codes = |starts: &[usize], atoms: &[u32], last: f64| {
+            let mut coefficients = vec![1.0; atoms.len()];
+            if let Some(coefficient) = coefficients.last_mut() {
+                *coefficient = last;
+            }
+            SparseCodes::from_parts(4, starts.to_vec(), atoms.to_vec(), coefficients)
+        };
+        assert_eq!(codes(&[0, 2, 2, 3], &[1, 3, 0], 1.0).unwrap().n_samples(), 3);
+        assert_eq!(codes(&[0], &[], 1.0).unwrap().n_samples(), 0);
+        for (starts, atoms) in [
+            (&[][..], &[][..]),
+            (&[1, 2], &[0, 1]),
+            (&[0, 2, 1, 3], &[0, 1, 2]),
+            (&[0, 2], &[0, 1, 2]),
+            (&[0, 4], &[0, 1, 2]),
+            (&[0, 2], &[1, 1]),
+            (&[0, 2], &[2, 1]),
+            (&[0, 1], &[4]),
+        ] {
+            assert!(codes(starts, atoms, 1.0).is_err(), "{starts:?} {atoms:?}");
+        }
+        assert!(SparseCodes::from_parts(4, vec![0, 1], vec![1], vec![1.0, 2.0]).is_err());
+        let place = Error::NotFinite { what: "codes", row: 3, column: 2 };
+        assert_eq!(codes(&[0, 1, 1, 3], &[0, 1, 3], f64::NAN), Err(place));
     }
 }

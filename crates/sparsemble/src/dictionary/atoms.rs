@@ -47,7 +47,6 @@ impl<T: Scalar> Dictionary<T> {
     ///
     /// # Errors
     /// If there is no column, or one of them is not finite or not of unit norm.
-    #[cfg(feature = "io")]
     pub(crate) fn from_unit_atoms(atoms: Matrix<T>) -> Result<Self> {
         if atoms.rows() == 0 || atoms.columns() == 0 {
             return Err(Error::Empty { what: "dictionary", unit: "atom" });
@@ -110,7 +109,6 @@ pub(crate) fn normalise<T: Scalar>(column: &mut [T]) -> bool {
 }
 
 /// Whether a column has the norm that [`normalise`] gives, but for rounding.
-#[cfg(feature = "io")]
 pub(crate) fn has_unit_norm<T: Scalar>(column: &[T]) -> bool {
     let norm = column.iter().map(|value| value.to_f64().powi(2)).sum::<f64>().sqrt();
     (norm - 1.0).abs() <= 64.0 * T::EPSILON.to_f64()

@@ -8,6 +8,7 @@
 //! BoostEx is this loop with a learner that draws examples by mass, BoostKM with one that makes weighted K-Means centres.
 
 mod division;
+mod products;
 mod state;
 
 pub use state::Boosting;
@@ -158,28 +159,29 @@ impl<'a, T: Scalar> Boost<'a, T> {
         Boosting::new(self, samples)
     }
 
-    /// The state after the rounds that gave these dictionaries and weights α: the same bits as if it had never been left.
+    /// The state after the rounds that gave these dictionaries and this curve: the same bits as if it had never been left.
     ///
     /// # Cost
     /// One call of the coder for each member; nothing is learned.
     ///
     /// # Errors
-    /// If there is not one α for each member, or an α is not the one that these samples and this coder give.
+    /// If there is not one round for each member, or a round is not the one that these samples, this coder, this Φ and
+    /// this validation give.
     pub fn resume<'b>(
         &'b self,
         samples: MatrixView<'b, T>,
         members: Vec<Dictionary<T>>,
-        alphas: &[f64],
+        rounds: &[Round],
         run: Run<'_>,
     ) -> Result<Boosting<'b, T>> {
-        expect_size("alphas: number of members", members.len(), alphas.len())?;
+        expect_size("rounds: number of members", members.len(), rounds.len())?;
         if members.len() > self.n_models {
             return Err(Error::parameter("n_models", self.n_models, "is less than the members there already are"));
         }
         let mut boosting = self.start(samples)?;
-        for (round, (dictionary, &alpha)) in members.into_iter().zip(alphas).enumerate() {
-            let run = run.passes(round..round + 1, alphas.len(), samples.columns());
-            boosting.take(dictionary, Some(alpha), run)?;
+        for (number, (dictionary, round)) in members.into_iter().zip(rounds).enumerate() {
+            let run = run.passes(number..number + 1, rounds.len(), samples.columns());
+            boosting.take(dictionary, Some(round), run)?;
         }
         Ok(boosting)
     }
@@ -212,6 +214,7 @@ impl<'a, T: Scalar> Boost<'a, T> {
             coder: self.coder.to_string(),
             seed: self.seed,
             curve: curve.to_vec(),
+            objective: Vec::new(),
         }
     }
 }

@@ -19,7 +19,7 @@ mod weights;
 
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
 pub use model::SparseModel;
-pub use multilevel::{Coefficients, Multilevel, MultilevelDictionary};
+pub use multilevel::{Coefficients, Descent, Multilevel, MultilevelDictionary};
 pub use random::Averaging;
 pub use represent::Approximation;
 pub use weights::{Certificate, MemberGram, OracleWeights, WeightConstraint, Weights};
@@ -60,19 +60,23 @@ pub struct Ensemble<T> {
     training: Training,
 }
 
-/// How an ensemble came about; kept with it and changed by nothing.
+/// How a model came about; kept with it and changed by nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Training {
-    /// `boost-km`, `rand-ex-av` …; empty if unknown.
+    /// `alt-opt`, `boost-km`, `rand-ex-av` …; empty if unknown.
     pub method: String,
     /// The weak learner and its parameters.
     pub learner: String,
-    /// The coder of the training and its parameters; empty if nothing was coded.
+    /// The coder of the training, or the one the model is meant for, as [`Coder`](crate::coding::Coder) reads it; empty
+    /// if there is none.
     pub coder: String,
     /// The seed of all random choices.
     pub seed: u64,
     /// One row for each round of boosting; those beyond the best round of a validation are kept too.
     pub curve: Vec<Round>,
+    /// For methods that have no rounds: the objective at the start and after each iteration of Alt-Opt, the mean energy of
+    /// the samples and of their residuals after each level of a multilevel dictionary.
+    pub objective: Vec<f64>,
 }
 
 impl<T: Scalar> Ensemble<T> {

@@ -1,22 +1,20 @@
 //! Learning level by level, each level from what the ones before it left over: MLD and Ex-MLD (§IV-A1).
 
+mod descent;
 mod dictionary;
 mod level;
 
+pub use descent::Descent;
 pub use dictionary::MultilevelDictionary;
 pub use level::Coefficients;
 
-use std::ops::Range;
-
 use crate::blocks::Run;
-use crate::error::{Error, Result, expect_size};
-use crate::masses::Masses;
-use crate::matrix::{Matrix, MatrixView};
+use crate::dictionary::Dictionary;
+use crate::error::{Error, Result};
+use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
-use super::strips::{STRIP, piece, pieces, strip, sum_of};
-use super::{Averaging, Ensemble, Training};
-use level::{code_level, sizes};
+use super::Averaging;
 
 /// Learns a [`MultilevelDictionary`]: the dictionaries of the first level from the samples, those of each later one from
 /// the residuals of 1-sparse coding with the levels before it.
@@ -86,116 +84,49 @@ impl<'a, T: Scalar> Multilevel<'a, T> {
     /// # Errors
     /// See [`Multilevel`].
     pub fn fit(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<MultilevelDictionary<T>> {
-        self.resume(samples, Vec::new(), run)
+        let mut descent = self.start(samples, run.silent())?;
+        let part = |level: usize| run.passes(level..level + 1, self.n_levels, samples.columns());
+        while descent.step(part(descent.n_levels()))?.is_some() {}
+        descent.dictionary()
     }
 
-    /// Learns the levels that are missing after the given ones, which must have been learned from the same samples with
-    /// the same settings; the result is then that of [`fit`](Self::fit), bit for bit.
+    /// The state before the first level.
     ///
     /// # Errors
-    /// See [`Multilevel`]; also if the given levels do not fit the samples.
-    pub fn resume(
-        &self,
-        samples: MatrixView<'_, T>,
-        levels: Vec<Ensemble<T>>,
+    /// If there is to be no level, there is no sample or a value is not finite.
+    pub fn start<'b>(&'b self, samples: MatrixView<'b, T>, run: Run<'_>) -> Result<Descent<'b, T>> {
+        Descent::new(self, samples, run)
+    }
+
+    /// The state after the levels that have these dictionaries, which must have been learned from the same samples with
+    /// the same settings: it goes on to the same bits as if it had never been left.
+    ///
+    /// # Cost
+    /// The residuals are coded once in each level; nothing is learned.
+    ///
+    /// # Errors
+    /// See [`Multilevel`]; also if there are more levels than asked for, or they do not fit the samples.
+    pub fn resume<'b>(
+        &'b self,
+        samples: MatrixView<'b, T>,
+        levels: Vec<Vec<Dictionary<T>>>,
         run: Run<'_>,
-    ) -> Result<MultilevelDictionary<T>> {
-        if self.n_levels == 0 {
-            return Err(Error::parameter("n_levels", 0, "must be at least 1"));
+    ) -> Result<Descent<'b, T>> {
+        if levels.len() > self.n_levels {
+            return Err(Error::parameter("n_levels", self.n_levels, "is less than the levels there already are"));
         }
-        if samples.rows() == 0 {
-            return Err(Error::Empty { what: "samples", unit: "feature" });
+        let mut descent = self.start(samples, run.silent())?;
+        let count = levels.len();
+        for (number, level) in levels.into_iter().enumerate() {
+            descent.take(level, run.passes(number..number + 1, count, samples.columns()))?;
         }
-        let mut residuals = Residuals::new(
-            samples,
-            Masses::new(self.level.masses, samples.columns())?.values().into_owned(),
-            run.silent(),
-        )?;
-        // A level learns its members, a pass each, and codes the residuals once.
-        let passes = self.level.n_models.saturating_add(1);
-        let part = |range: Range<usize>| run.passes(range, passes.saturating_mul(self.n_levels), samples.columns());
-        let mut errors = vec![residuals.error(run.silent())?];
-        let mut known = levels.into_iter();
-        let mut levels = Vec::new();
-        while levels.len() < self.n_levels {
-            let done = levels.len() * passes;
-            let level = match known.next() {
-                Some(level) => level,
-                None => match self.learn(residuals.values.view(), levels.len(), part(done..done + passes - 1)) {
-                    // At the first level this is a mistake of the caller; later it means that few residuals are left.
-                    Err(Error::TooFewSamples { .. }) if !levels.is_empty() => break,
-                    learned => learned?,
-                },
-            };
-            residuals.subtract(&level, part(done + passes - 1..done + passes))?;
-            errors.push(residuals.error(run.silent())?);
-            levels.push(level);
-        }
-        Ok(MultilevelDictionary::new(levels)?.with_errors(errors))
+        Ok(descent)
     }
 
-    /// The dictionaries of one level, with random numbers of their own.
-    fn learn(&self, residuals: MatrixView<'_, T>, level: usize, run: Run<'_>) -> Result<Ensemble<T>> {
-        let n_models = self.level.n_models;
-        let member = |i: usize| {
-            let run = run.passes(i..i + 1, n_models, residuals.columns());
-            self.level.member(residuals, level * n_models + i, run)
-        };
-        let members = (0..n_models).map(member);
-        let ensemble = self.level.combine(&members.collect::<Result<Vec<_>>>()?)?;
-        let method = format!("{}-mld", self.level.learner.name());
-        let training = Training { method, ..ensemble.training().clone() };
-        Ok(ensemble.with_training(training))
-    }
-}
-
-/// What the levels so far have left of the samples.
-struct Residuals<T> {
-    values: Matrix<T>,
-    /// The size each sample had, which tells a residual from rounding.
-    sizes: Vec<f64>,
-    masses: Vec<f64>,
-    total_mass: f64,
-}
-
-impl<T: Scalar> Residuals<T> {
-    fn new(samples: MatrixView<'_, T>, masses: Vec<f64>, run: Run<'_>) -> Result<Self> {
-        let mut values = Matrix::zeros(samples.rows(), samples.columns());
-        let pieces = pieces(&mut values);
-        let work = |(): &mut (), range: Range<usize>| {
-            let strip = strip(samples, range.clone())?;
-            piece(&pieces, range.start).copy_from_slice(strip.as_slice());
-            Ok(sizes(&strip))
-        };
-        let sizes = run.map_blocks(samples.columns(), STRIP, || (), work)?;
-        drop(pieces);
-        Ok(Self { values, sizes: sizes.concat(), total_mass: masses.iter().sum(), masses })
-    }
-
-    /// Takes from each residual what a level makes of it.
-    fn subtract(&mut self, level: &Ensemble<T>, run: Run<'_>) -> Result<()> {
-        let n_features = self.values.rows();
-        expect_size("levels: number of features (that of samples)", n_features, level.n_inputs())?;
-        let (n_samples, sizes) = (self.values.columns(), &self.sizes);
-        let pieces = pieces(&mut self.values);
-        let work = |(): &mut (), range: Range<usize>| {
-            let mut piece = piece(&pieces, range.start);
-            let mut strip = Matrix::from_columns(piece.to_vec(), n_features, range.len())?;
-            code_level(level, Coefficients::LeastSquares, &mut strip, &sizes[range])?;
-            piece.copy_from_slice(strip.as_slice());
-            Ok(())
-        };
-        run.map_blocks(n_samples, STRIP, || (), work).map(drop)
-    }
-
-    /// The mean energy, by mass.
-    fn error(&self, run: Run<'_>) -> Result<f64> {
-        let energy = |i: usize| sum_of(self.values.column(i), self.values.column(i), |a, b| a * b);
-        let work = |(): &mut (), range: Range<usize>| Ok(range.map(|i| self.masses[i] * energy(i)).sum::<f64>());
-        let sum: f64 = run.map_blocks(self.values.columns(), STRIP, || (), work)?.into_iter().sum();
-        if !sum.is_finite() {
-            return Err(Error::parameter("samples: energy", sum, "is not a finite number; scale the data"));
+    fn method(&self) -> String {
+        match self.level.learner.name() {
+            "lines" => "mld".into(),
+            name => format!("{name}-mld"),
         }
-        Ok(sum / self.total_mass)
     }
 }

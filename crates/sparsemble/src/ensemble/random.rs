@@ -98,9 +98,8 @@ impl<'a, T: Scalar> Averaging<'a, T> {
         let training = Training {
             method: format!("rand-{}-av", self.learner.name()),
             learner: self.learner.to_string(),
-            coder: String::new(),
             seed: self.seed,
-            curve: Vec::new(),
+            ..Training::default()
         };
         let weight = 1.0 / members.len() as f64;
         Ok(Ensemble::new(models, vec![weight; members.len()])?.with_training(training))

@@ -7,16 +7,16 @@ mod init;
 mod lloyd;
 mod nearest;
 mod plus_plus;
-mod points;
+mod screen;
 
 use crate::blocks::Run;
 use crate::error::{Error, Result, expect_size};
 use crate::matrix::{Matrix, MatrixView};
+use crate::points::Points;
 use crate::rng::Draw;
 use crate::scalar::Scalar;
 
 use nearest::Nearest;
-use points::Points;
 
 /// What the choice of the first centres counts in the progress, in iterations of Lloyd.
 const CHOICE: usize = 5;
@@ -139,7 +139,8 @@ pub fn assign<T: Scalar>(centers: MatrixView<'_, T>, samples: MatrixView<'_, T>,
     let masses = vec![1.0; samples.columns()];
     let points = Points::new(samples, &masses, Some(centers), run.passes(0..0, 1, samples.columns()))?;
     let nearest = Nearest::new(&points.scaled(centers));
-    Ok(nearest.find(&points, run)?.into_iter().map(|(center, _)| center).collect())
+    let found = nearest.find(&points, |_| f64::INFINITY, run)?;
+    Ok(found.into_iter().map(|found| found.map_or(0, |(center, _)| center as u32)).collect())
 }
 
 impl<T: Scalar> WeightedKMeans<T> {

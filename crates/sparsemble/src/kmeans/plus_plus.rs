@@ -13,10 +13,11 @@ use crate::blocks::Run;
 use crate::error::Result;
 use crate::kernels::{Columns, Panels, Store, Tiles, correlate};
 use crate::matrix::Matrix;
+use crate::points::Points;
 use crate::scalar::Scalar;
+use crate::sums::squared_distance;
 
-use super::nearest::{BLOCK, pack, squared_distance, subtract};
-use super::points::Points;
+use super::nearest::{BLOCK, pack, subtract};
 
 /// Samples in a part of a step.
 const CHUNK: usize = 16 * BLOCK;

@@ -4,14 +4,15 @@ use std::io::{Read, Seek};
 
 use crate::degradation::Dense;
 use crate::dictionary::Dictionary;
-use crate::ensemble::{Ensemble, Round, SparseModel, Training};
+use crate::ensemble::{Coefficients, Ensemble, MultilevelDictionary, Round, SparseModel, Training};
 use crate::matrix::Matrix;
+use crate::model::Model;
 use crate::scalar::Scalar;
 
 use super::container::Container;
 use super::inspection::{Identity, Kind, identify};
 use super::reason::Outcome;
-use super::{Checkpoint, Loaded, Model, PhiRecord, Record, TrainingData};
+use super::{Loaded, PhiRecord, Record, TrainingData};
 
 /// All that a file of this length holds.
 pub(super) fn loaded<T: Scalar>(file: impl Read + Seek, length: u64) -> Outcome<Loaded<T>> {
@@ -23,25 +24,32 @@ pub(super) fn loaded<T: Scalar>(file: impl Read + Seek, length: u64) -> Outcome<
     let library_version = file.text("library_version")?;
     let algorithm_version = file.parsed("algorithm_version")?;
     let training = training(&mut file)?;
-    let model = match (kind, complete) {
-        (Kind::Dictionary, true) => Model::Dictionary(dictionary(&mut file, "")?, training),
-        (Kind::Dictionary, false) => return Err("a dictionary cannot be incomplete; the file is damaged".into()),
-        (Kind::Ensemble, true) => {
-            let beta = file.reals("beta")?;
-            let members =
-                (0..beta.len()).map(|l| member(&mut file, &format!("member.{l}."))).collect::<Outcome<_>>()?;
-            Model::Ensemble(Ensemble::new(members, beta)?.with_training(training))
-        }
-        (Kind::Ensemble, false) => {
-            let n_members = file.reals("beta")?.len();
-            let members = (0..n_members).map(|l| dictionary(&mut file, &format!("member.{l}.")));
-            let members = members.collect::<Outcome<_>>()?;
-            Model::Checkpoint(Checkpoint::new(members, training, algorithm_version)?)
-        }
+    let model = match kind {
+        Kind::Dictionary => Model::Dictionary(dictionary(&mut file, "")?, training),
+        Kind::Ensemble => Model::Ensemble(ensemble(&mut file, "")?.with_training(training)),
+        Kind::Multilevel => Model::Multilevel(multilevel(&mut file)?.with_training(training)),
     };
     let record = record(&mut file)?;
     file.finish()?;
-    Ok(Loaded { model, record, library_version, algorithm_version })
+    Ok(Loaded { model, record, complete, library_version, algorithm_version })
+}
+
+fn multilevel<T: Scalar, R: Read + Seek>(file: &mut Container<R>) -> Outcome<MultilevelDictionary<T>> {
+    let n_levels: usize = file.parsed("levels")?;
+    let coefficients = file.text("coefficients")?;
+    let known = [Coefficients::LeastSquares, Coefficients::Correlation];
+    let coefficients = known.into_iter().find(|rule| rule.name() == coefficients);
+    let coefficients = coefficients.ok_or("the text `coefficients` names no rule; the file is damaged")?;
+    // A level that is not there ends it, whatever number the file tells.
+    let levels = (0..n_levels).map(|v| ensemble(file, &format!("level.{v}."))).collect::<Outcome<Vec<_>>>()?;
+    Ok(MultilevelDictionary::new(levels)?.with_coefficients(coefficients))
+}
+
+fn ensemble<T: Scalar, R: Read + Seek>(file: &mut Container<R>, prefix: &str) -> Outcome<Ensemble<T>> {
+    let beta = file.reals(&format!("{prefix}beta"))?;
+    let members = (0..beta.len()).map(|l| member(file, &format!("{prefix}member.{l}.")));
+    let members = members.collect::<Outcome<Vec<_>>>()?;
+    Ok(Ensemble::new(members, beta)?)
 }
 
 fn member<T: Scalar, R: Read + Seek>(file: &mut Container<R>, prefix: &str) -> Outcome<SparseModel<T>> {
@@ -87,6 +95,7 @@ fn training<R: Read + Seek>(file: &mut Container<R>) -> Outcome<Training> {
         coder: file.text("coder")?,
         seed: file.parsed("seed")?,
         curve: curve(file)?,
+        objective: if file.has("objective") { file.reals("objective")? } else { Vec::new() },
     })
 }
 
@@ -117,12 +126,14 @@ fn curve<R: Read + Seek>(file: &mut Container<R>) -> Outcome<Vec<Round>> {
 
 fn record<T: Scalar, R: Read + Seek>(file: &mut Container<R>) -> Outcome<Record<T>> {
     const PARAMETER: &str = "parameter.";
+    let fingerprint = u64::from_str_radix(&file.text("data_fingerprint")?, 16)
+        .map_err(|_| "the text `data_fingerprint` is no number; the file is damaged")?;
     let data = TrainingData {
         description: file.text("data")?,
         n_samples: file.parsed("data_samples")?,
         n_features: file.parsed("data_features")?,
+        fingerprint,
     };
-    let objective = if file.has("objective") { file.reals("objective")? } else { Vec::new() };
     let phi = match file.texts.remove("phi") {
         None => None,
         Some(description) => {
@@ -134,5 +145,5 @@ fn record<T: Scalar, R: Read + Seek>(file: &mut Container<R>) -> Outcome<Record<
     let is_parameter = |key: &String, _: &mut String| key.starts_with(PARAMETER);
     let parameters = file.texts.extract_if(.., is_parameter);
     let parameters = parameters.map(|(key, value)| (key[PARAMETER.len()..].to_owned(), value)).collect();
-    Ok(Record { parameters, data, objective, phi })
+    Ok(Record { parameters, data, phi })
 }

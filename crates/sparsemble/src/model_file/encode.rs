@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::dictionary::{Dictionary, has_unit_norm};
-use crate::ensemble::{Round, SparseModel, Training, weights_of_rounds};
+use crate::dictionary::has_unit_norm;
+use crate::ensemble::{Ensemble, Round, SparseModel, Training};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
@@ -13,45 +13,50 @@ use super::reason::Outcome;
 use super::{ALGORITHM_VERSION, FORMAT_VERSION, ModelRef, Record};
 
 /// All that a file holds.
-pub(super) fn contents<'a, T: Scalar>(model: ModelRef<'a, T>, record: &'a Record<T>) -> Outcome<Contents<'a, T>> {
+pub(super) fn contents<'a, T: Scalar>(
+    model: ModelRef<'a, T>,
+    record: &'a Record<T>,
+    complete: bool,
+) -> Outcome<Contents<'a, T>> {
     let mut contents = Contents::new();
-    let (kind, complete) = match model {
+    let kind = match model {
         ModelRef::Dictionary(dictionary, training) => {
-            add_dictionary(&mut contents, "", dictionary);
+            add_matrix(&mut contents, "dictionary".into(), dictionary.atoms());
+            add_sources(&mut contents, "", dictionary.sources());
             add_training(&mut contents, training)?;
-            (Kind::Dictionary, true)
+            Kind::Dictionary
         }
         ModelRef::Ensemble(ensemble) => {
-            for (l, member) in ensemble.models().iter().enumerate() {
-                add_member(&mut contents, &format!("member.{l}."), member);
-            }
-            add_reals(&mut contents, "beta", ensemble.beta().to_vec())?;
+            add_ensemble(&mut contents, "", ensemble)?;
             add_training(&mut contents, ensemble.training())?;
-            (Kind::Ensemble, true)
+            Kind::Ensemble
         }
-        ModelRef::Checkpoint(checkpoint) => {
-            for (l, dictionary) in checkpoint.members().iter().enumerate() {
-                add_dictionary(&mut contents, &format!("member.{l}."), dictionary);
+        ModelRef::Multilevel(multilevel) => {
+            for (v, level) in multilevel.levels().iter().enumerate() {
+                add_ensemble(&mut contents, &format!("level.{v}."), level)?;
             }
-            add_reals(&mut contents, "beta", weights_of_rounds(&checkpoint.alphas()))?;
-            add_training(&mut contents, checkpoint.training())?;
-            (Kind::Ensemble, false)
+            contents.text("levels", &multilevel.n_levels());
+            contents.text("coefficients", multilevel.coefficients().name());
+            add_training(&mut contents, multilevel.training())?;
+            Kind::Multilevel
         }
     };
     contents.text("format", FORMAT);
     contents.text("format_version", &FORMAT_VERSION);
     contents.text("library_version", env!("CARGO_PKG_VERSION"));
-    // A checkpoint that is written again is still one of the algorithms that made it.
-    let algorithm_version = match model {
-        ModelRef::Checkpoint(checkpoint) => checkpoint.algorithm_version(),
-        _ => ALGORITHM_VERSION,
-    };
-    contents.text("algorithm_version", &algorithm_version);
+    contents.text("algorithm_version", &ALGORITHM_VERSION);
     contents.text("kind", kind.name());
     contents.text("complete", &complete);
     contents.text("dtype", T::NAME);
-    add_record(&mut contents, record)?;
+    add_record(&mut contents, record);
     Ok(contents)
+}
+
+fn add_ensemble<'a, T: Scalar>(contents: &mut Contents<'a, T>, prefix: &str, ensemble: &'a Ensemble<T>) -> Outcome<()> {
+    for (l, member) in ensemble.models().iter().enumerate() {
+        add_member(contents, &format!("{prefix}member.{l}."), member);
+    }
+    add_reals(contents, &format!("{prefix}beta"), ensemble.beta().to_vec())
 }
 
 /// A model, its matrix once if it is (D, D).
@@ -67,11 +72,6 @@ fn add_member<'a, T: Scalar>(contents: &mut Contents<'a, T>, prefix: &str, model
         add_matrix(contents, format!("{prefix}synthesis"), synthesis);
     }
     add_sources(contents, prefix, model.sources());
-}
-
-fn add_dictionary<'a, T: Scalar>(contents: &mut Contents<'a, T>, prefix: &str, dictionary: &'a Dictionary<T>) {
-    add_matrix(contents, format!("{prefix}dictionary"), dictionary.atoms());
-    add_sources(contents, prefix, dictionary.sources());
 }
 
 fn add_matrix<'a, T: Scalar>(contents: &mut Contents<'a, T>, name: String, matrix: &'a Matrix<T>) {
@@ -103,6 +103,9 @@ fn add_training<T: Scalar>(contents: &mut Contents<'_, T>, training: &Training) 
     contents.text("learner", &training.learner);
     contents.text("coder", &training.coder);
     contents.text("seed", &training.seed);
+    if !training.objective.is_empty() {
+        add_reals(contents, "objective", training.objective.clone())?;
+    }
     let curve = &training.curve;
     if curve.is_empty() {
         return Ok(());
@@ -121,16 +124,14 @@ fn add_training<T: Scalar>(contents: &mut Contents<'_, T>, training: &Training) 
     Ok(())
 }
 
-fn add_record<'a, T: Scalar>(contents: &mut Contents<'a, T>, record: &'a Record<T>) -> Outcome<()> {
+fn add_record<'a, T: Scalar>(contents: &mut Contents<'a, T>, record: &'a Record<T>) {
     for (name, value) in &record.parameters {
         contents.text(format!("parameter.{name}"), value);
     }
     contents.text("data", &record.data.description);
     contents.text("data_samples", &record.data.n_samples);
     contents.text("data_features", &record.data.n_features);
-    if !record.objective.is_empty() {
-        add_reals(contents, "objective", record.objective.clone())?;
-    }
+    contents.text("data_fingerprint", &format!("{:016x}", record.data.fingerprint));
     if let Some(phi) = &record.phi {
         contents.text("phi", &phi.description);
         if let Some(dense) = &phi.matrix {
@@ -139,7 +140,6 @@ fn add_record<'a, T: Scalar>(contents: &mut Contents<'a, T>, record: &'a Record<
             contents.tensor("phi", &shape, Values::Scalars(Cow::Owned(matrix.to_matrix().into_vec())));
         }
     }
-    Ok(())
 }
 
 fn same_bits<T: Scalar>(a: &Matrix<T>, b: &Matrix<T>) -> bool {

@@ -25,6 +25,8 @@ pub enum Kind {
     Dictionary,
     /// An ensemble of sparse models.
     Ensemble,
+    /// A multilevel dictionary.
+    Multilevel,
 }
 
 impl Kind {
@@ -33,11 +35,12 @@ impl Kind {
         match self {
             Self::Dictionary => "dictionary",
             Self::Ensemble => "ensemble",
+            Self::Multilevel => "multilevel",
         }
     }
 
     fn of(name: &str) -> Outcome<Self> {
-        let known = [Self::Dictionary, Self::Ensemble].into_iter().find(|kind| kind.name() == name);
+        let known = [Self::Dictionary, Self::Ensemble, Self::Multilevel].into_iter().find(|kind| kind.name() == name);
         known.ok_or_else(|| "the file holds a kind of model that this version does not know; update sparsemble".into())
     }
 }

@@ -15,16 +15,18 @@
 //! | `curve.alpha`, `.member_error`, `.error` | F64, rounds | the training curve |
 //! | `curve.validation_error` | F64, rounds | if there was a validation |
 //! | `curve.unconverged` | U64, rounds | the training curve |
-//! | `objective` | F64, any | the objective of each iteration, for methods that have one |
+//! | `objective` | F64, any | [`Training::objective`] |
+//! | `level.v.member.l.…`, `level.v.beta` | as above | level v of a multilevel dictionary, v from 0 |
 //! | `phi` | scalar, M × N | Φ of the training as a matrix, if it was kept: a feature a row |
 //!
 //! | text | what |
 //! | --- | --- |
 //! | `format`, `format_version` | `sparsemble`, and [`FORMAT_VERSION`] of the writer |
 //! | `library_version`, `algorithm_version` | the library that wrote the file, and its [`ALGORITHM_VERSION`] |
-//! | `kind`, `complete`, `dtype` | `dictionary` or `ensemble`; `false` for a checkpoint; `float32` or `float64` |
+//! | `kind`, `complete`, `dtype` | `dictionary`, `ensemble` or `multilevel`; `false` for a checkpoint; `float32` or `float64` |
+//! | `levels`, `coefficients` | of a multilevel dictionary: how many; `least-squares` or `correlation` |
 //! | `method`, `learner`, `coder`, `seed` | [`Training`] |
-//! | `data`, `data_samples`, `data_features` | [`TrainingData`] |
+//! | `data`, `data_samples`, `data_features`, `data_fingerprint` | [`TrainingData`] |
 //! | `phi` | what Φ is, in words, if there was one |
 //! | `parameter.…` | [`Record::parameters`] |
 //!
@@ -32,15 +34,14 @@
 //! the file before memory is spent on it; values must be finite, atoms of dictionaries of unit norm, and there must be
 //! nothing in it that this version does not know. A file of a newer [`FORMAT_VERSION`] is refused, an older one is read.
 
-mod checkpoint;
 mod container;
 mod contents;
 mod decode;
 mod encode;
 mod inspection;
 mod reason;
+mod resuming;
 
-pub use checkpoint::Checkpoint;
 pub use inspection::{Inspection, Kind, TensorShape, inspect};
 
 use std::collections::BTreeMap;
@@ -49,9 +50,10 @@ use std::path::Path;
 
 use crate::degradation::Dense;
 use crate::dictionary::Dictionary;
-use crate::ensemble::{Ensemble, SparseModel, Training};
+use crate::ensemble::{Ensemble, MultilevelDictionary, Training};
 use crate::error::Result;
 use crate::files;
+use crate::model::Model;
 use crate::scalar::Scalar;
 
 use contents::Contents;
@@ -67,37 +69,10 @@ pub const ALGORITHM_VERSION: u32 = 1;
 /// What stands for the name of bytes in memory.
 const IN_MEMORY: &str = "the model";
 
-/// A model that was read.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Model<T> {
-    /// One dictionary, and how it was learned.
-    Dictionary(Dictionary<T>, Training),
-    /// An ensemble, which knows its training itself.
-    Ensemble(Ensemble<T>),
-    /// Boosting that has not ended.
-    Checkpoint(Checkpoint<T>),
-}
-
-impl<T: Scalar> Model<T> {
-    /// The model as an ensemble: a dictionary alone with β = 1, a checkpoint as the ensemble of its rounds.
-    ///
-    /// # Errors
-    /// None for a model that exists; the result is that of [`Ensemble::new`].
-    pub fn into_ensemble(self) -> Result<Ensemble<T>> {
-        match self {
-            Self::Dictionary(dictionary, training) => {
-                Ok(Ensemble::new(vec![SparseModel::plain(&dictionary)?], vec![1.0])?.with_training(training))
-            }
-            Self::Ensemble(ensemble) => Ok(ensemble),
-            Self::Checkpoint(checkpoint) => checkpoint.ensemble(),
-        }
-    }
-}
-
 /// A model to be written.
 ///
-/// Functions take it as `impl Into<ModelRef>`: give them `&ensemble`, `&checkpoint`, or `(&dictionary, &training)`.
+/// Functions take it as `impl Into<ModelRef>`: give them `&model`, `&ensemble`, `&multilevel` or
+/// `(&dictionary, &training)`.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum ModelRef<'a, T> {
@@ -105,8 +80,18 @@ pub enum ModelRef<'a, T> {
     Dictionary(&'a Dictionary<T>, &'a Training),
     /// An ensemble.
     Ensemble(&'a Ensemble<T>),
-    /// Boosting that has not ended.
-    Checkpoint(&'a Checkpoint<T>),
+    /// A multilevel dictionary.
+    Multilevel(&'a MultilevelDictionary<T>),
+}
+
+impl<'a, T> From<&'a Model<T>> for ModelRef<'a, T> {
+    fn from(model: &'a Model<T>) -> Self {
+        match model {
+            Model::Dictionary(dictionary, training) => Self::Dictionary(dictionary, training),
+            Model::Ensemble(ensemble) => Self::Ensemble(ensemble),
+            Model::Multilevel(multilevel) => Self::Multilevel(multilevel),
+        }
+    }
 }
 
 impl<'a, T> From<(&'a Dictionary<T>, &'a Training)> for ModelRef<'a, T> {
@@ -121,9 +106,9 @@ impl<'a, T> From<&'a Ensemble<T>> for ModelRef<'a, T> {
     }
 }
 
-impl<'a, T> From<&'a Checkpoint<T>> for ModelRef<'a, T> {
-    fn from(checkpoint: &'a Checkpoint<T>) -> Self {
-        Self::Checkpoint(checkpoint)
+impl<'a, T> From<&'a MultilevelDictionary<T>> for ModelRef<'a, T> {
+    fn from(multilevel: &'a MultilevelDictionary<T>) -> Self {
+        Self::Multilevel(multilevel)
     }
 }
 
@@ -134,8 +119,6 @@ pub struct Record<T> {
     pub parameters: BTreeMap<String, String>,
     /// What the model was trained on.
     pub data: TrainingData,
-    /// The objective of each iteration, for methods that have one.
-    pub objective: Vec<f64>,
     /// Φ of the training, if there was one.
     pub phi: Option<PhiRecord<T>>,
 }
@@ -149,6 +132,8 @@ pub struct TrainingData {
     pub n_samples: u64,
     /// M, the number of features; 0 if unknown.
     pub n_features: u64,
+    /// [`TrainingSet::fingerprint`](crate::recipe::TrainingSet::fingerprint), which tells other samples; 0 if unknown.
+    pub fingerprint: u64,
 }
 
 /// The degradation of a training.
@@ -167,6 +152,8 @@ pub struct Loaded<T> {
     pub model: Model<T>,
     /// What else the file tells.
     pub record: Record<T>,
+    /// Whether its training has ended; `false` for a checkpoint.
+    pub complete: bool,
     /// The version of the library that wrote the file.
     pub library_version: String,
     /// The [`ALGORITHM_VERSION`] of that library.
@@ -183,16 +170,16 @@ pub struct Loaded<T> {
 ///
 /// # Example
 /// ```
-/// use sparsemble::Matrix;
 /// use sparsemble::dictionary::Dictionary;
 /// use sparsemble::ensemble::Training;
-/// use sparsemble::model_file::{self, Model, Record, TrainingData};
+/// use sparsemble::{Matrix, Model};
+/// use sparsemble::model_file::{self, Record, TrainingData};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("model.safetensors");
 /// let dictionary = Dictionary::new(Matrix::from_columns(vec![3.0_f32, 4.0, 1.0, 0.0], 2, 2)?)?;
 /// let training = Training { method: "alt-opt".into(), seed: 1, ..Training::default() };
-/// let data = TrainingData { description: "two points".into(), n_samples: 2, n_features: 2 };
+/// let data = TrainingData { description: "two points".into(), n_samples: 2, n_features: 2, fingerprint: 0 };
 /// model_file::save(&path, (&dictionary, &training), &Record { data, ..Record::default() })?;
 ///
 /// assert_eq!(model_file::inspect(&path)?.dtype, "float32");
@@ -205,8 +192,26 @@ pub fn save<'a, T: Scalar>(
     model: impl Into<ModelRef<'a, T>>,
     record: &Record<T>,
 ) -> Result<()> {
-    let path = path.as_ref();
-    let contents = encode::contents(model.into(), record).map_err(|reason| reason.about(path))?;
+    write(path.as_ref(), model.into(), record, true)
+}
+
+/// Writes a model whose training has not ended, as [`save`].
+///
+/// Written after each step of a training, a run that is stopped at any point loses at most the step it was in; see
+/// [`Loaded::expect_resumable`].
+///
+/// # Errors
+/// As [`save`].
+pub fn save_checkpoint<'a, T: Scalar>(
+    path: impl AsRef<Path>,
+    model: impl Into<ModelRef<'a, T>>,
+    record: &Record<T>,
+) -> Result<()> {
+    write(path.as_ref(), model.into(), record, false)
+}
+
+fn write<T: Scalar>(path: &Path, model: ModelRef<'_, T>, record: &Record<T>, complete: bool) -> Result<()> {
+    let contents = encode::contents(model, record, complete).map_err(|reason| reason.about(path))?;
     let header = contents.header().map_err(|reason| reason.about(path))?;
     files::write_atomically(path, |file| {
         file.write_all(&header)?;
@@ -224,7 +229,7 @@ pub fn encode<'a, T: Scalar>(model: impl Into<ModelRef<'a, T>>, record: &Record<
         contents.write_body(&mut bytes)?;
         Ok(bytes)
     };
-    let bytes = encode::contents(model.into(), record).and_then(bytes);
+    let bytes = encode::contents(model.into(), record, true).and_then(bytes);
     bytes.map_err(|reason: Reason| reason.about(Path::new(IN_MEMORY)))
 }
 

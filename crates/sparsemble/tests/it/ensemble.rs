@@ -81,8 +81,8 @@ fn the_laws_of_boosting_by<T: Scalar>(
     let ensemble = boosting.ensemble().unwrap();
     let precision = 100.0 * T::EPSILON.to_f64();
     let training = ensemble.training();
-    assert_eq!((&*training.method, &training.learner), (method, &format!("{learner:?}")));
-    assert_eq!(training.coder, format!("{coder:?}"));
+    assert_eq!((&*training.method, &training.learner), (method, &learner.to_string()));
+    assert_eq!(training.coder, coder.to_string());
 
     let curve = ensemble.training().curve.clone();
     assert_eq!(curve.len(), 6);
@@ -196,18 +196,26 @@ fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     for rounds in [0, 1, 4, 6] {
         let mut left = boost.start(samples.view()).unwrap();
         (0..rounds).for_each(|_| assert!(left.step(Run::default()).unwrap().is_some()));
-        let (members, alphas) = (left.members().to_vec(), left.alphas());
-        let resumed = boost.resume(samples.view(), members, &alphas, Run::default()).unwrap();
+        let resumed = boost.resume(samples.view(), left.members().to_vec(), left.curve(), Run::default()).unwrap();
         assert_eq!(bits(&left), bits(&resumed));
         let resumed = finish(resumed, Run::default());
         assert_eq!(bits(&whole), bits(&resumed));
         assert_eq!(whole.stopped(), resumed.stopped());
     }
-    // Members of other data are noticed.
+    // Other data, even after one round, another Φ and another validation are noticed.
     let others = self::samples::<f64>(4, 6, 700);
-    let (members, alphas) = (whole.members().to_vec(), whole.alphas());
-    assert!(boost.resume(others.view(), members.clone(), &alphas, Run::default()).is_err());
-    assert!(boost.resume(samples.view(), members, &alphas[1..], Run::default()).is_err());
+    let resume = |boost: &Boost<'_, f64>, samples: &Matrix<f64>, rounds: usize| {
+        let (members, curve) = (whole.members()[..rounds].to_vec(), &whole.curve()[..rounds]);
+        boost.resume(samples.view(), members, curve, Run::default()).map(drop)
+    };
+    assert!(resume(&boost, &samples, 1).is_ok());
+    assert!(resume(&boost, &others, 1).is_err() && resume(&boost, &others, 6).is_err());
+    assert!(resume(&Boost { phi: None, ..boost.clone() }, &samples, 1).is_err());
+    let other = Some(Validation { fraction: 0.4, patience: 9 });
+    assert!(resume(&Boost { validation: other, ..boost.clone() }, &samples, 1).is_err());
+    assert!(resume(&Boost { validation: None, ..boost.clone() }, &samples, 1).is_err());
+    assert!(resume(&Boost { n_models: 5, ..boost.clone() }, &samples, 6).is_err());
+    assert!(boost.resume(samples.view(), whole.members().to_vec(), &whole.curve()[1..], Run::default()).is_err());
 }
 
 #[test]

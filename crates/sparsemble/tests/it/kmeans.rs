@@ -104,7 +104,7 @@ proptest! {
         let first = Matrix::from_fn(6, clusters, |r, c| if c < 2 { 1e3 } else { samples.column(c)[r] });
         let of = |max_iterations| {
             let init = KMeansInit::Given(first.clone());
-            fit(&WeightedKMeans { init, max_iterations, tolerance: 0.0, clusters }, &samples, &masses, 1)
+            fit(&WeightedKMeans { init, max_iterations, tolerance: 0.0, n_clusters: clusters }, &samples, &masses, 1)
         };
         let mut last = of(0);
         for iterations in 1..30 {

@@ -9,6 +9,8 @@ mod golden_coding;
 mod golden_kmeans;
 mod kmeans;
 #[cfg(feature = "io")]
+mod matrix_file;
+#[cfg(feature = "io")]
 mod model_file;
 mod multilevel;
 mod npy;
@@ -17,4 +19,6 @@ mod paper;
 mod patch;
 mod problems;
 mod progress;
+#[cfg(feature = "io")]
+mod recipe;
 mod weights;

@@ -8,12 +8,11 @@ mod old_files;
 
 use std::fs;
 
-use sparsemble::coding::{Lasso, OneSparse, Pursuit};
 use sparsemble::degradation::Dense;
 use sparsemble::dictionary::{Dictionary, Examples};
-use sparsemble::ensemble::{Boost, Boosting, Ensemble, Round, SparseModel, Training, Validation};
-use sparsemble::model_file::{self, Checkpoint, Kind, Loaded, Model, Record};
-use sparsemble::{Error, Matrix, Run, Scalar};
+use sparsemble::ensemble::{Averaging, Coefficients, Ensemble, Multilevel, SparseModel, Training};
+use sparsemble::model_file::{self, Kind, Loaded, Record};
+use sparsemble::{Error, Matrix, Model, Run, Scalar};
 
 use crate::problems::Values;
 use models::{data, dictionary, ensemble, record, training};
@@ -69,7 +68,7 @@ fn an_ensemble_computes_the_same_bits_after_a_file() {
 }
 
 #[test]
-fn a_dictionary_comes_back_bit_for_bit_and_is_an_ensemble_of_one() {
+fn a_dictionary_comes_back_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dictionary.safetensors");
     // Many atoms, as some of them would change if they were normalised again.
@@ -77,11 +76,7 @@ fn a_dictionary_comes_back_bit_for_bit_and_is_an_ensemble_of_one() {
     assert_ne!(Dictionary::new(dictionary.atoms().clone()).unwrap(), dictionary);
     model_file::save(&path, (&dictionary, &training()), &record()).unwrap();
     let Model::Dictionary(again, its_training) = model_file::load(&path).unwrap().model else { panic!("another kind") };
-    assert_eq!((again, its_training), (dictionary.clone(), training()));
-
-    let ensemble = model_file::load::<f32>(&path).unwrap().model.into_ensemble().unwrap();
-    assert_eq!(ensemble.beta(), [1.0]);
-    assert_eq!(ensemble.models()[0].synthesis(), dictionary.atoms());
+    assert_eq!((again, its_training), (dictionary, training()));
 }
 
 #[test]
@@ -138,72 +133,23 @@ fn the_other_number_type_is_refused_by_name() {
     assert!(error.to_string().contains("holds float32 and was asked for as float64; load it as float32"), "{error}");
 }
 
-fn state<T: Scalar>(boosting: &Boosting<'_, T>) -> (Vec<Dictionary<T>>, Vec<Round>, Vec<u64>, Vec<u64>) {
-    let (masses, approximations) = (bits(boosting.masses()), bits(boosting.approximations().as_slice()));
-    (boosting.members().to_vec(), boosting.curve().to_vec(), masses, approximations)
-}
-
-/// Three rounds, a file, three more: the same as six rounds at once.
-fn resuming_changes_nothing<T: Scalar>(boost: &Boost<'_, T>, samples: &Matrix<T>) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.safetensors");
-    let mut whole = boost.start(samples.view()).unwrap();
-    (0..6).for_each(|_| assert!(whole.step(Run::default()).unwrap().is_some()));
-
-    let short = Boost { n_models: 3, ..boost.clone() };
-    let mut left = short.start(samples.view()).unwrap();
-    while left.step(Run::default()).unwrap().is_some() {
-        model_file::save(&path, &Checkpoint::of(&left).unwrap(), &record()).unwrap();
-    }
-    assert!(!model_file::inspect(&path).unwrap().complete);
-    let Model::Checkpoint(checkpoint) = model_file::load(&path).unwrap().model else { panic!("another kind") };
-    assert_eq!(checkpoint, Checkpoint::of(&left).unwrap());
-    let mut resumed = checkpoint.resume(boost, samples.view(), Run::threads(1)).unwrap();
-    assert_eq!(state(&resumed), state(&left));
-    (0..3).for_each(|_| assert!(resumed.step(Run::default()).unwrap().is_some()));
-    assert_eq!(state(&resumed), state(&whole));
-    assert_eq!(resumed.stopped(), whole.stopped());
-    let files = [&resumed, &whole].map(|run| model_file::encode(&run.ensemble().unwrap(), &record()).unwrap());
-    assert_eq!(files[0], files[1]);
-}
-
 #[test]
-fn a_run_resumed_from_a_file_goes_on_to_the_same_bits() {
-    let learner = Examples { n_atoms: 5 };
-    let samples: Matrix<f32> = Values::new(4).matrix(8, 500);
-    let lasso = Lasso::lambda(0.5);
-    resuming_changes_nothing(&Boost { n_models: 6, seed: 7, ..Boost::new(&learner, &lasso) }, &samples);
-
-    let samples: Matrix<f64> = Values::new(4).matrix(8, 500);
-    let (omp, phi) = (Pursuit::omp(2), Dense::new(Values::new(9).matrix(4, 8).view()).unwrap());
-    let validation = Some(Validation { fraction: 0.2, patience: 6 });
-    let boost = Boost { n_models: 6, seed: 8, phi: Some(&phi), validation, ..Boost::new(&learner, &omp) };
-    resuming_changes_nothing(&boost, &samples);
-}
-
-#[test]
-fn a_run_is_not_resumed_with_other_settings_or_samples() {
-    let samples: Matrix<f64> = Values::new(4).matrix(6, 200);
-    let (learner, coder) = (Examples { n_atoms: 4 }, OneSparse::default());
-    let boost = Boost::new(&learner, &coder);
-    let mut boosting = boost.start(samples.view()).unwrap();
-    assert!(Checkpoint::of(&boosting).is_err(), "there is nothing to save yet");
-    (0..2).for_each(|_| assert!(boosting.step(Run::default()).unwrap().is_some()));
-    let checkpoint = Checkpoint::of(&boosting).unwrap();
-    let message = |boost: &Boost<'_, f64>| match checkpoint.resume(boost, samples.view(), Run::default()) {
-        Err(error) => error.to_string(),
-        Ok(_) => panic!("it was resumed"),
-    };
-    assert!(message(&Boost { seed: 1, ..boost.clone() }).starts_with("seed = 1: is not that of the checkpoint"));
-    assert!(message(&Boost::new(&Examples { n_atoms: 3 }, &coder)).starts_with("learner = Examples { n_atoms: 3 }"));
-    assert!(message(&Boost::new(&learner, &Pursuit::omp(2))).starts_with("coder = "));
-    let others: Matrix<f64> = Values::new(5).matrix(6, 200);
-    assert!(checkpoint.resume(&boost, others.view(), Run::default()).is_err());
-
-    // An unfinished run is a usable model all the same.
-    let bytes = model_file::encode(&checkpoint, &Record::default()).unwrap();
-    let ensemble = model_file::decode::<f64>(&bytes).unwrap().model.into_ensemble().unwrap();
-    assert_eq!(bits(ensemble.beta()), bits(boosting.ensemble().unwrap().beta()));
+fn a_multilevel_dictionary_computes_the_same_bits_after_a_file() {
+    let samples: Matrix<f32> = Values::new(3).matrix(6, 200);
+    let examples = Examples { n_atoms: 4 };
+    let level = Averaging { n_models: 3, seed: 2, ..Averaging::new(&examples) };
+    let multilevel = Multilevel { n_levels: 4, level }.fit(samples.view(), Run::default()).unwrap();
+    let multilevel = multilevel.with_coefficients(Coefficients::Correlation);
+    let bytes = model_file::encode(&multilevel, &record()).unwrap();
+    let loaded = model_file::decode::<f32>(&bytes).unwrap();
+    assert!(loaded.complete);
+    let Model::Multilevel(again) = loaded.model else { panic!("another kind") };
+    assert_eq!(again.coefficients(), Coefficients::Correlation);
+    assert_eq!((again.training(), again.n_levels()), (multilevel.training(), 4));
+    assert_eq!(again.training().method, "ex-mld");
+    let [before, after] = [&multilevel, &again].map(|model| model.transform(samples.view(), Run::default()).unwrap());
+    assert_eq!(before, after);
+    assert_eq!(bytes, model_file::encode(&again, &record()).unwrap());
 }
 
 #[test]

@@ -231,6 +231,11 @@ fn threads_change_no_bit_and_the_seed_all() {
     }
 }
 
+fn dictionaries<T: Scalar>(dictionary: &MultilevelDictionary<T>) -> Vec<Vec<Dictionary<T>>> {
+    let members = |level: &Ensemble<T>| level.models().iter().map(|model| model.dictionary().unwrap()).collect();
+    dictionary.levels().iter().map(members).collect()
+}
+
 #[test]
 fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     let samples = samples::<f64>(8, 8, 500);
@@ -238,9 +243,12 @@ fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     let training = ex_mld(&examples, 3, 6, 5);
     let whole = training.fit(samples.view(), Run::default()).unwrap();
     let part = Multilevel { n_levels: 2, ..training.clone() }.fit(samples.view(), Run::default()).unwrap();
-    let resumed = training.resume(samples.view(), part.into_levels(), Run::default()).unwrap();
+    let mut resumed = training.resume(samples.view(), dictionaries(&part), Run::default()).unwrap();
+    while resumed.step(Run::default()).unwrap().is_some() {}
     let expected = everything(&whole, &samples, Run::default());
-    assert_eq!(expected, everything(&resumed, &samples, Run::default()));
+    assert_eq!(expected, everything(&resumed.dictionary().unwrap(), &samples, Run::default()));
+    let shorter = Multilevel { n_levels: 5, ..training.clone() };
+    assert!(shorter.resume(samples.view(), dictionaries(&whole), Run::default()).is_err());
     let shorter = whole.truncated(2).unwrap();
     let part = Multilevel { n_levels: 2, ..training.clone() }.fit(samples.view(), Run::default()).unwrap();
     assert_eq!(everything(&shorter, &samples, Run::default()), everything(&part, &samples, Run::default()));
@@ -427,7 +435,7 @@ fn bad_settings_and_samples_are_refused() {
     let shorter = train(&ex_mld(&examples, 1, 1, 1), &good).unwrap();
     let codes = shorter.transform(good.view(), Run::default()).unwrap().codes;
     assert!(dictionary.reconstruct(&codes, Run::default()).is_err());
-    assert!(training.resume(wrong.view(), dictionary.into_levels(), Run::default()).is_err());
+    assert!(training.resume(wrong.view(), dictionaries(&dictionary), Run::default()).is_err());
     assert!(shorter.truncated(2).is_err());
     assert!(MultilevelDictionary::<f64>::new(Vec::new()).is_err());
 }

@@ -37,8 +37,8 @@ fn every_long_work(judge: impl Fn(&Work<'_>)) {
     let averaging = Averaging { n_models: 3, ..Averaging::new(&centers) };
     let boost = Boost { n_models: 3, ..Boost::new(&examples, &one) };
     let trained = boost.fit(samples, Run::default()).unwrap();
-    let alphas: Vec<f64> = trained.training().curve.iter().map(|round| round.alpha).collect();
-    let members = || trained.models().iter().map(|model| Dictionary::new(model.synthesis().clone()).unwrap()).collect();
+    let curve = &trained.training().curve;
+    let members = || trained.models().iter().map(|model| model.dictionary().unwrap()).collect();
 
     let work = |name, passes: usize, counts_all, call: &dyn Fn(Run<'_>) -> Result<()>| {
         judge(&Work { name, total: passes * N_SAMPLES, counts_all, call });
@@ -54,9 +54,9 @@ fn every_long_work(judge: impl Fn(&Work<'_>)) {
     let lines = Hyperlines { max_passes: 5, ..Hyperlines::new(12) };
     work("hyperlines", 7, false, &|run| lines.fit(samples, &masses, Draw::first(1), run).map(drop));
     let multilevel = Multilevel { n_levels: 2, ..Multilevel::new(averaging.clone()) };
-    work("multilevel", 8, true, &|run| multilevel.fit(samples, run).map(drop));
+    work("multilevel", 2, false, &|run| multilevel.fit(samples, run).map(drop));
     work("boosting", 6, true, &|run| boost.fit(samples, run).map(drop));
-    work("resuming", 3, true, &|run| boost.resume(samples, members(), &alphas, run).map(drop));
+    work("resuming", 3, true, &|run| boost.resume(samples, members(), curve, run).map(drop));
     // More iterations than can be counted in samples.
     let patient = WeightedKMeans { max_iterations: usize::MAX, ..WeightedKMeans::new(3) };
     judge(&Work {

@@ -14,7 +14,6 @@ mod online;
 mod pass;
 mod statistics;
 mod update;
-mod worst;
 
 pub use alternation::Alternation;
 pub use online::{BatchOrder, OnlineAltOpt, OnlineLearner};

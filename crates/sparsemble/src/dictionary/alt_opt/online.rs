@@ -10,6 +10,7 @@ use crate::masses::Masses;
 use crate::matrix::MatrixView;
 use crate::rng::stream;
 use crate::scalar::Scalar;
+use crate::worst::Worst;
 
 use super::batch::{Batch, usual_size};
 use super::check_samples;
@@ -17,7 +18,6 @@ use super::coder::check;
 use super::pass::Pass;
 use super::statistics::Statistics;
 use super::update::Atoms;
-use super::worst::Worst;
 
 /// An atom is dead when this many times K samples have passed without using it.
 const PATIENCE: usize = 10;
@@ -36,7 +36,7 @@ const PATIENCE: usize = 10;
 /// | `batch` | 512 | samples in a step of [`fit`](Self::fit) | ≥ 1 |
 /// | `epochs` | 1 | how many times [`fit`](Self::fit) sees every sample | ≥ 0 |
 /// | `order` | shuffled | in which order | |
-/// | `forgetting` | 5 | how fast old batches fade; 0 remembers all alike | ≥ 0 |
+/// | `forgetting` | 5 | how fast old batches fade; 0 remembers all alike | 0 to 10 |
 /// | `sweeps` | 1 | sweeps over the atoms in a step | ≥ 1 |
 /// | `seed` | 0 | another seed, other shuffles | |
 ///

@@ -5,12 +5,13 @@ use std::ops::Range;
 use crate::blocks::Run;
 use crate::coding::{Coding, CodingReport, SampleStatus, SparseCodes};
 use crate::degradation::Degradation;
-use crate::ensemble::strips::{STRIP, piece, pieces, strip, sum_of};
+use crate::ensemble::strips::{STRIP, map_strips, piece, pieces};
 use crate::ensemble::{Ensemble, Training};
 use crate::error::{Error, Result, expect_size};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
+use crate::sums::product;
 
 use super::level::{Coefficients, Members, code_level, sizes};
 
@@ -53,7 +54,7 @@ use super::level::{Coefficients, Members, code_level, sizes};
 pub struct MultilevelDictionary<T> {
     levels: Vec<Ensemble<T>>,
     coefficients: Coefficients,
-    errors: Vec<f64>,
+    training: Training,
 }
 
 impl<T: Scalar> MultilevelDictionary<T> {
@@ -76,7 +77,7 @@ impl<T: Scalar> MultilevelDictionary<T> {
         if u32::try_from(n_atoms).is_err() {
             return Err(Error::parameter("atoms of all levels", n_atoms, "must be below 2³²; take fewer levels"));
         }
-        Ok(Self { levels, coefficients: Coefficients::default(), errors: Vec::new() })
+        Ok(Self { levels, coefficients: Coefficients::default(), training: Training::default() })
     }
 
     /// The same levels with these coefficients.
@@ -85,10 +86,10 @@ impl<T: Scalar> MultilevelDictionary<T> {
         Self { coefficients, ..self }
     }
 
-    /// The same levels with this record of their training: see [`errors`](Self::errors).
+    /// The same levels with this record of their training, whose objective is [`errors`](Self::errors).
     #[must_use]
-    pub fn with_errors(self, errors: Vec<f64>) -> Self {
-        Self { errors, ..self }
+    pub fn with_training(self, training: Training) -> Self {
+        Self { training, ..self }
     }
 
     /// The dictionary for samples that reach us through Φ: each model codes in ΦD and still approximates by D.
@@ -97,7 +98,7 @@ impl<T: Scalar> MultilevelDictionary<T> {
     /// If Φ does not take as many features as the levels take now.
     pub fn degraded_by(&self, phi: &dyn Degradation<T>) -> Result<Self> {
         let levels = self.levels.iter().map(|level| level.degraded_by(phi)).collect::<Result<_>>()?;
-        Ok(Self { levels, coefficients: self.coefficients, errors: self.errors.clone() })
+        Ok(Self { levels, coefficients: self.coefficients, training: self.training.clone() })
     }
 
     /// The first levels alone: what training with fewer levels would have given.
@@ -109,13 +110,8 @@ impl<T: Scalar> MultilevelDictionary<T> {
             return Err(Error::parameter("n_levels", n_levels, "must be between 1 and that of the dictionary"));
         }
         self.levels.truncate(n_levels);
-        self.errors.truncate(n_levels + 1);
+        self.training.objective.truncate(n_levels + 1);
         Ok(self)
-    }
-
-    /// The levels, for example to [resume](super::Multilevel::resume) training.
-    pub fn into_levels(self) -> Vec<Ensemble<T>> {
-        self.levels
     }
 
     /// The levels.
@@ -130,12 +126,12 @@ impl<T: Scalar> MultilevelDictionary<T> {
 
     /// The mean energy of the training samples, by mass, and of their residuals after each level; empty if unknown.
     pub fn errors(&self) -> &[f64] {
-        &self.errors
+        &self.training.objective
     }
 
     /// How the dictionaries came about.
     pub fn training(&self) -> &Training {
-        self.levels[0].training()
+        &self.training
     }
 
     /// The number of levels.
@@ -233,7 +229,7 @@ impl<T: Scalar> MultilevelDictionary<T> {
         let strips = self.map_strips(samples, run, |residuals, range| {
             let energy = |values: &Matrix<T>| {
                 let columns = range.clone().enumerate().map(|(slot, i)| (masses[i], values.column(slot)));
-                columns.map(|(mass, r)| mass * sum_of(r, r, |a, b| a * b)).sum::<f64>()
+                columns.map(|(mass, r)| mass * product(r, r)).sum::<f64>()
             };
             let mut energies = vec![energy(&residuals)];
             self.descend(residuals, |left| energies.push(energy(left)))?;
@@ -251,8 +247,7 @@ impl<T: Scalar> MultilevelDictionary<T> {
         work: impl Fn(Matrix<T>, Range<usize>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
         expect_size("samples: number of features (that of the levels)", self.n_inputs(), samples.rows())?;
-        let strip_of = |(): &mut (), range: Range<usize>| work(strip(samples, range.clone())?, range);
-        run.map_blocks(samples.columns(), STRIP, || (), strip_of)
+        map_strips(samples, run, work)
     }
 
     /// Codes a strip through all levels and shows what each of them leaves.

@@ -17,6 +17,16 @@ pub enum Coefficients {
     Correlation,
 }
 
+impl Coefficients {
+    /// Its name in model files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LeastSquares => "least-squares",
+            Self::Correlation => "correlation",
+        }
+    }
+}
+
 /// Codes residuals in one level and takes from each of them what the level makes of it. What is left of a sample of
 /// that size by rounding alone becomes zero, so that no later level learns from it or codes it.
 pub(super) fn code_level<T: Scalar>(

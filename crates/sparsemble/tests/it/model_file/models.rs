@@ -39,15 +39,21 @@ pub(super) fn training() -> Training {
     };
     Training {
         method: "boost-ex".into(),
-        learner: "Examples { n_atoms: 4 }".into(),
-        coder: "Lasso".into(),
+        learner: "examples:n_atoms=4".into(),
+        coder: "lasso:lambda=0.2".into(),
         seed: u64::MAX,
         curve: vec![round(1.0, 0), round(0.5, 3)],
+        objective: vec![2.0, 1.0 / 3.0],
     }
 }
 
 pub(super) fn data() -> TrainingData {
-    TrainingData { description: "a \"quoted\"\nline, λ".into(), n_samples: 1000, n_features: 3 }
+    TrainingData {
+        description: "a \"quoted\"\nline, λ".into(),
+        n_samples: 1000,
+        n_features: 3,
+        fingerprint: u64::MAX - 1,
+    }
 }
 
 pub(super) fn record<T: Scalar>() -> Record<T> {
@@ -55,7 +61,6 @@ pub(super) fn record<T: Scalar>() -> Record<T> {
     Record {
         parameters: [("lambda".into(), "0.2".into()), ("n_models".into(), "2".into())].into(),
         data: data(),
-        objective: vec![2.0, 1.0 / 3.0],
         phi: Some(PhiRecord { description: "projection:2".into(), matrix }),
     }
 }

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sparsemble::coding::OneSparse;
-use sparsemble::dictionary::Examples;
-use sparsemble::ensemble::{Boost, SparseModel};
-use sparsemble::model_file::{self, Loaded, Model};
-use sparsemble::{Matrix, Run, Scalar};
+use sparsemble::ensemble::SparseModel;
+use sparsemble::model_file::{self, Loaded, Record};
+use sparsemble::recipe::{Method, Recipe, Step, TrainingSet};
+use sparsemble::{Error, Matrix, Model, Run, Scalar};
 
 use super::models::{dictionary, ensemble, record, training};
 use super::{bits, loaded_ensemble};
@@ -53,17 +53,36 @@ fn a_dictionary_of_version_1_is_read() {
 
 #[test]
 fn a_checkpoint_of_version_1_is_resumed() {
-    let samples = checkpoint_samples();
-    let (learner, coder) = (Examples { n_atoms: 4 }, OneSparse::default());
-    let boost = Boost { n_models: 4, seed: 3, ..Boost::new(&learner, &coder) };
-    let Model::Checkpoint(checkpoint) = load::<f32>("checkpoint_f32").model else { panic!("another kind") };
-    assert_eq!(checkpoint.members().len(), 2);
-    let mut resumed = checkpoint.resume(&boost, samples.view(), Run::default()).unwrap();
-    assert_eq!(resumed.members(), checkpoint.members());
-    while resumed.step(Run::default()).unwrap().is_some() {}
-    assert_eq!(resumed.members().len(), 4);
+    let loaded: Loaded<f32> = model_file::load(old_file("checkpoint_f32")).unwrap();
+    let (samples, recipe) = (checkpoint_samples(), checkpoint_recipe());
+    let set = TrainingSet::new(samples.view());
+    let record = Record::of(&recipe, set, "a pattern".into(), Run::default()).unwrap();
+    loaded.expect_resumable(&record).unwrap();
+    let resumed = recipe.resume(set, loaded.model, &mut |_, _| Ok(()), Run::default()).unwrap();
+    let Model::Multilevel(resumed) = resumed.model else { panic!("another kind") };
+    assert_eq!(resumed.n_levels(), 3);
 }
 
 fn checkpoint_samples() -> Matrix<f32> {
     Matrix::from_fn(5, 40, |r, i| ((r * 7 + i * 5 + r * i) % 13) as f32 / 4.0 - 1.375)
+}
+
+fn checkpoint_recipe() -> Recipe {
+    Recipe { n_atoms: 4, n_models: 2, n_levels: 3, seed: 3, ..Recipe::new(Method::ExMld) }
+}
+
+/// Makes the files anew: for the day the format gets another version, which then has a folder of its own.
+#[test]
+#[ignore = "writes to the sources; version 1 stays as it is"]
+fn write_the_files() {
+    model_file::save(old_file("ensemble_f32"), &ensemble::<f32>(), &record()).unwrap();
+    model_file::save(old_file("dictionary_f64"), (&dictionary::<f64>(), &training()), &record()).unwrap();
+    let (samples, recipe) = (checkpoint_samples(), checkpoint_recipe());
+    let set = TrainingSet::new(samples.view());
+    let record = Record::of(&recipe, set, "a pattern".into(), Run::default()).unwrap();
+    let mut stop_after_the_second = |step: Step, so_far: &dyn Fn() -> Result<Model<f32>, Error>| {
+        model_file::save_checkpoint(old_file("checkpoint_f32"), &so_far()?, &record)?;
+        if step.number == 2 { Err(Error::Interrupted { done: 0, total: 0 }) } else { Ok(()) }
+    };
+    assert!(recipe.train(set, &mut stop_after_the_second, Run::default()).is_err());
 }

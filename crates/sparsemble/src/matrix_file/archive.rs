@@ -1,0 +1,94 @@
+//! `.npz`: arrays of NumPy by name, in a zip archive.
+
+use std::io::{Read, Seek};
+
+use zip::ZipArchive;
+
+use crate::scalar::Scalar;
+
+use super::expansion::check_expansion;
+use super::location::choose;
+use super::npy::{self, Header};
+use super::numbers::{Number, NumberType};
+use super::reason::Outcome;
+use super::storage::MatrixFile;
+
+/// What the names of the arrays end with in the archive.
+pub(super) const SUFFIX: &str = ".npy";
+
+/// An opened archive and its length.
+pub(super) struct Archive<R> {
+    entries: ZipArchive<R>,
+    length: u64,
+}
+
+impl<R: Read + Seek> Archive<R> {
+    pub(super) fn open(file: R, length: u64) -> Outcome<Self> {
+        Ok(Self { entries: ZipArchive::new(file)?, length })
+    }
+
+    /// The samples in the array of this name, or in the only array.
+    pub(super) fn samples<T: Scalar>(&mut self, name: Option<&str>) -> Outcome<MatrixFile<T>> {
+        let name = choose(&self.names(), name)?;
+        self.array(&name, |source, length| npy::read_matrix(source, length))
+    }
+
+    /// The type of the numbers of that array.
+    pub(super) fn number_type(&mut self, name: Option<&str>) -> Outcome<NumberType> {
+        let name = choose(&self.names(), name)?;
+        let entry = self.entries.by_name(&format!("{name}{SUFFIX}"))?;
+        let length = entry.size();
+        Header::read(&mut { entry }, length)?.number_type()
+    }
+
+    /// The elements of an array of any shape, with its header.
+    pub(super) fn elements<V>(
+        &mut self,
+        name: &str,
+        convert: impl Fn(Number) -> Outcome<V>,
+    ) -> Outcome<(Header, Vec<V>)> {
+        self.array(name, |source, length| {
+            let header = Header::read(source, length)?;
+            let elements = npy::read_elements(&header, source, length, convert)?;
+            Ok((header, elements))
+        })
+    }
+
+    /// The bytes of a short text; what is no text gives bytes that nobody knows.
+    pub(super) fn text(&mut self, name: &str) -> Outcome<Vec<u8>> {
+        const LONGEST: usize = 64;
+        self.array(name, |source, length| {
+            let header = Header::read(source, length)?;
+            let size = (length - header.length) as usize;
+            if size > LONGEST {
+                return Err("this is no short text".into());
+            }
+            let mut bytes = vec![0; size];
+            source.read_exact(&mut bytes)?;
+            // NumPy's text of four bytes a character is padded with zeros, as is that of one.
+            bytes.retain(|&byte| byte != 0);
+            Ok(bytes)
+        })
+    }
+
+    /// The names of all arrays; what is no array, or has no proper name, is passed over.
+    pub(super) fn names(&self) -> Vec<String> {
+        let names = self.entries.file_names().filter_map(std::result::Result::ok);
+        names.filter_map(|name| Some(name.strip_suffix(SUFFIX)?.to_owned())).collect()
+    }
+
+    /// Reads an array to its end, where its checksum is compared.
+    fn array<V>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read, u64) -> Outcome<V>) -> Outcome<V> {
+        let mut entry = self.entries.by_name(&format!("{name}{SUFFIX}"))?;
+        let (packed, length) = (entry.compressed_size(), entry.size());
+        if packed > self.length {
+            return Err("the archive promises more bytes than it has; it is damaged".into());
+        }
+        check_expansion(packed, length)?;
+        let value = read(&mut entry, length).map_err(|reason| reason.within(name))?;
+        if entry.read(&mut [0])? > 0 {
+            return Err("an array is longer than the archive says; it is damaged".into());
+        }
+        Ok(value)
+    }
+}

@@ -1,0 +1,180 @@
+//! Samples and codes from files and to files (feature `io`).
+//!
+//! One row of a file is one sample, as NumPy and scikit-learn have it; it is a column of [`MatrixFile::view`].
+//!
+//! | file | read | written |
+//! | --- | --- | --- |
+//! | `.npy` | real, integer and truth values, in C and Fortran order, of both byte orders | C order, little-endian |
+//! | `.npz`, `FILE.npz:NAME` | the only array, or that of this name | codes, as `scipy.sparse.save_npz` does |
+//! | `.csv`, `.tsv` | separated by tabs, semicolons or commas, with or without a header | commas, no header |
+//! | `.mat`, `FILE.mat:NAME` | the only matrix, or that of this name; versions 5 to 7 | – |
+//!
+//! A file is not trusted. What its header promises is compared with the length of the file before memory is spent; packed
+//! data may grow to 64 MiB or 256-fold; nothing in a file is ever run. NaN and infinities are read as they are: whoever uses
+//! the samples names their place.
+//!
+//! Files are written beside their target and renamed, so nobody ever sees half of one.
+
+mod archive;
+mod codes;
+mod expansion;
+mod location;
+mod mat;
+mod npy;
+mod numbers;
+mod reason;
+mod storage;
+mod table;
+
+pub use storage::MatrixFile;
+
+use std::path::Path;
+
+use crate::coding::SparseCodes;
+use crate::error::{Error, Result};
+use crate::files;
+use crate::matrix::MatrixView;
+use crate::scalar::Scalar;
+
+use archive::Archive;
+use location::{Format, Location};
+
+/// Reads the samples of a file, whose format is told by its name.
+///
+/// Numbers of another type are converted. A `.npy` file of the type that is asked for and of 64 MiB or more is mapped
+/// instead: see [`MatrixFile`].
+///
+/// # Shapes
+/// A file of T rows and M columns gives M × T.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be opened; [`Error::Data`] if it is damaged, empty, of another format, holds other
+/// things than a matrix of numbers, or several matrices of which none was named.
+///
+/// # Example
+/// ```
+/// use sparsemble::Matrix;
+/// use sparsemble::matrix_file::{read, write};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("samples.npy");
+/// let samples = Matrix::from_columns(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, 3)?; // three samples of two features
+/// write(&path, samples.view())?;
+/// assert_eq!(read::<f64>(&path)?.to_matrix(), samples);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+pub fn read<T: Scalar>(location: impl AsRef<Path>) -> Result<MatrixFile<T>> {
+    let Location { path, format, name } = Location::parse(location.as_ref())?;
+    if format == Format::Npy {
+        return npy::read(&path);
+    }
+    let (file, length) = files::open(&path)?;
+    let samples = match format {
+        Format::Npz => Archive::open(file, length).and_then(|mut archive| archive.samples(name.as_deref())),
+        Format::Mat => mat::samples(file, length, name.as_deref()),
+        Format::Csv | Format::Npy => table::read(file),
+    };
+    samples.map_err(|reason| reason.about(&path))
+}
+
+/// Whether a file of this name is one that [`read`] knows.
+pub fn is_matrix_file(location: impl AsRef<Path>) -> bool {
+    Location::parse(location.as_ref()).is_ok()
+}
+
+/// The number type to read a file as, in NumPy's words: `float32` if that holds all it can have, else `float64`.
+///
+/// # Errors
+/// As [`read`].
+pub fn dtype(location: impl AsRef<Path>) -> Result<&'static str> {
+    let Location { path, format, name } = Location::parse(location.as_ref())?;
+    let name = name.as_deref();
+    let fits_single = match format {
+        Format::Npy => npy::number_type(&path)?.fits_single(),
+        Format::Csv => false,
+        Format::Npz | Format::Mat => {
+            let (file, length) = files::open(&path)?;
+            let fits_single = if format == Format::Mat {
+                mat::fits_single(file, length, name)
+            } else {
+                Archive::open(file, length).and_then(|mut archive| Ok(archive.number_type(name)?.fits_single()))
+            };
+            fits_single.map_err(|reason| reason.about(&path))?
+        }
+    };
+    Ok(if fits_single { f32::NAME } else { f64::NAME })
+}
+
+/// Writes samples to a `.npy` or `.csv` file, one sample a row, replacing any file of that name at once.
+///
+/// # Errors
+/// [`Error::Data`] if the name ends otherwise, [`Error::Io`] if the folder cannot be written to. A file of that name is
+/// then left as it was.
+pub fn write<T: Scalar>(path: impl AsRef<Path>, samples: MatrixView<'_, T>) -> Result<()> {
+    let shape = (samples.columns(), samples.rows());
+    write_rows(path.as_ref(), ".npy or .csv", shape, |index, row| samples.copy_column(index, row))
+}
+
+/// Writes codes, one sample a row: to a `.npz` file as SciPy's CSR array, or to a `.npy` or `.csv` file with all zeros.
+///
+/// # Errors
+/// As [`write`].
+///
+/// # Example
+/// ```
+/// use sparsemble::coding::SparseCodes;
+/// use sparsemble::matrix_file::{read_codes, write_codes};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("codes.npz");
+/// let codes = SparseCodes::from_parts(5, vec![0, 1, 3], vec![4, 0, 2], vec![1.5_f32, -1.0, 2.0])?;
+/// write_codes(&path, &codes)?; // scipy.sparse.load_npz reads it
+/// assert_eq!(read_codes::<f32>(&path)?, codes);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+pub fn write_codes<T: Scalar>(path: impl AsRef<Path>, codes: &SparseCodes<T>) -> Result<()> {
+    let path = path.as_ref();
+    if Format::of_path(path) == Some(Format::Npz) {
+        return files::write_atomically(path, |file| codes::write(file, codes));
+    }
+    let fill = |index: usize, row: &mut [T]| codes.column(index).for_each(|(atom, value)| row[atom] = value);
+    write_rows(path, ".npz, .npy or .csv", (codes.n_samples(), codes.n_atoms()), fill)
+}
+
+/// Reads codes: a CSR matrix in a `.npz` file of SciPy, or any file that [`read`] knows, whose zeros are dropped.
+///
+/// # Errors
+/// As [`read`], and if a coefficient is not finite.
+pub fn read_codes<T: Scalar>(location: impl AsRef<Path>) -> Result<SparseCodes<T>> {
+    let location = location.as_ref();
+    if Format::of_path(location) == Some(Format::Npz) {
+        let (file, length) = files::open(location)?;
+        return codes::read(file, length).map_err(|reason| reason.about(location));
+    }
+    let dense = read::<T>(location)?;
+    let view = dense.view();
+    view.expect_finite("codes")?;
+    let mut codes = SparseCodes::new(view.rows());
+    let mut row = vec![T::ZERO; view.rows()];
+    for sample in 0..view.columns() {
+        view.copy_column(sample, &mut row);
+        codes.push((0..).zip(row.iter().copied()));
+    }
+    Ok(codes)
+}
+
+fn write_rows<T: Scalar>(
+    path: &Path,
+    known: &str,
+    shape: (usize, usize),
+    fill: impl FnMut(usize, &mut [T]),
+) -> Result<()> {
+    match Format::of_path(path) {
+        Some(Format::Npy) => files::write_atomically(path, |file| npy::write(file, shape, fill)),
+        Some(Format::Csv) => files::write_atomically(path, |file| table::write(file, shape, fill)),
+        _ => Err(Error::Data {
+            name: path.display().to_string(),
+            reason: format!("the name of this file must end in {known}"),
+        }),
+    }
+}

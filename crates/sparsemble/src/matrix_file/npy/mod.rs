@@ -1,0 +1,202 @@
+//! `.npy`: one array of NumPy. A large one of our own number type is not read but mapped.
+
+mod header;
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use crate::error::Result;
+use crate::files;
+use crate::scalar::Scalar;
+
+use super::numbers::{Number, NumberType};
+use super::reason::Outcome;
+use super::storage::{MatrixFile, Order};
+
+pub(super) use header::Header;
+
+/// From this many bytes on, a file is mapped: a smaller one is soon read, and then nobody can change it under us.
+const MAPPED_FROM: u64 = 1 << 26;
+
+/// Reads the samples of a file.
+pub(super) fn read<T: Scalar>(path: &Path) -> Result<MatrixFile<T>> {
+    read_or_map(path, MAPPED_FROM)
+}
+
+/// The type of the numbers of a file.
+pub(super) fn number_type(path: &Path) -> Result<NumberType> {
+    let (mut file, length) = files::open(path)?;
+    Header::read(&mut file, length).and_then(|header| header.number_type()).map_err(|reason| reason.about(path))
+}
+
+fn read_or_map<T: Scalar>(path: &Path, mapped_from: u64) -> Result<MatrixFile<T>> {
+    let (mut file, length) = files::open(path)?;
+    if length >= mapped_from
+        && let Some(mapped) = files::map(path)
+    {
+        // Told from the bytes that were mapped: the file of this name may be another one by now.
+        let header = Header::read(&mut &mapped[..], mapped.len() as u64).map_err(|reason| reason.about(path))?;
+        let (order, shape) = matrix_shape(&header).map_err(|reason| reason.about(path))?;
+        let number = header.number_type().map_err(|reason| reason.about(path))?;
+        header.count(number.size, mapped.len() as u64).map_err(|reason| reason.about(path))?;
+        if number.is_native::<T>()
+            && let Some(samples) = MatrixFile::mapped(mapped, header.length as usize, shape, order)
+        {
+            return Ok(samples);
+        }
+    }
+    read_matrix(&mut file, length).map_err(|reason| reason.about(path))
+}
+
+/// Reads an array of this many bytes, header and all, as samples.
+pub(super) fn read_matrix<T: Scalar>(source: &mut (impl Read + ?Sized), length: u64) -> Outcome<MatrixFile<T>> {
+    let header = Header::read(source, length)?;
+    let (order, shape) = matrix_shape(&header)?;
+    let values = read_elements(&header, source, length, |number| Ok(number.scalar()))?;
+    Ok(MatrixFile::owned(values, shape, order)?)
+}
+
+/// Reads the elements of an array behind its header.
+pub(super) fn read_elements<V>(
+    header: &Header,
+    source: &mut (impl Read + ?Sized),
+    length: u64,
+    convert: impl Fn(Number) -> Outcome<V>,
+) -> Outcome<Vec<V>> {
+    let number = header.number_type()?;
+    let count = header.count(number.size, length)?;
+    number.read(source, count, convert)
+}
+
+/// The number of features and of samples, if the array is a matrix that has any.
+fn matrix_shape(header: &Header) -> Outcome<(Order, (usize, usize))> {
+    match header.shape[..] {
+        [0, _] | [_, 0] => Err("the array is empty; give at least one sample of at least one feature".into()),
+        [n_samples, n_features] => {
+            let order = if header.fortran_order { Order::Columns } else { Order::Rows };
+            Ok((order, (n_features, n_samples)))
+        }
+        [n] => Err(format!(
+            "the array has one dimension and {n} numbers, but samples are the rows of a matrix; save x.reshape(1, -1) if \
+             this is one sample, x.reshape(-1, 1) if these are samples of one feature"
+        )
+        .into()),
+        [] => Err("the array is a single number, but samples are the rows of a matrix".into()),
+        ref shape => Err(format!(
+            "the array has {} dimensions, but samples are the rows of a matrix; save x.reshape(len(x), -1)",
+            shape.len()
+        )
+        .into()),
+    }
+}
+
+/// Writes a matrix whose rows are made one at a time by `fill`.
+pub(super) fn write<T: Scalar>(
+    file: &mut dyn Write,
+    (n_rows, n_columns): (usize, usize),
+    mut fill: impl FnMut(usize, &mut [T]),
+) -> io::Result<()> {
+    file.write_all(&Header::bytes(descr::<T>(), &format!("({n_rows}, {n_columns})")))?;
+    let mut row = vec![T::ZERO; n_columns];
+    let mut bytes = Vec::new();
+    for index in 0..n_rows {
+        row.fill(T::ZERO);
+        fill(index, &mut row);
+        bytes.clear();
+        append(&mut bytes, &row);
+        file.write_all(&bytes)?;
+    }
+    Ok(())
+}
+
+/// Appends numbers in the byte order of the files we write.
+pub(super) fn append<T: Scalar>(bytes: &mut Vec<u8>, values: &[T]) {
+    for &value in values {
+        if size_of::<T>() == size_of::<f32>() {
+            bytes.extend_from_slice(&(value.to_f64() as f32).to_le_bytes());
+        } else {
+            bytes.extend_from_slice(&value.to_f64().to_le_bytes());
+        }
+    }
+}
+
+/// The type of our numbers as NumPy writes it.
+pub(super) fn descr<T: Scalar>() -> &'static str {
+    if size_of::<T>() == size_of::<f32>() { "<f4" } else { "<f8" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Matrix;
+
+    /// A file of this header and these numbers.
+    fn file(
+        folder: &tempfile::TempDir,
+        descr: &str,
+        fortran_order: &str,
+        shape: &str,
+        numbers: &[u8],
+    ) -> std::path::PathBuf {
+        let header = String::from_utf8(Header::bytes(descr, shape)[10..].to_vec()).unwrap();
+        let header = header.replace("False", fortran_order);
+        let path = folder.path().join("a.npy");
+        let length = (header.len() as u16).to_le_bytes();
+        let bytes = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), numbers].concat();
+        files::write_atomically(&path, |file| file.write_all(&bytes)).unwrap();
+        path
+    }
+
+    fn numbers(values: impl IntoIterator<Item = f64>) -> Vec<u8> {
+        values.into_iter().flat_map(f64::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn a_mapped_file_and_a_read_one_are_the_same_samples_in_both_orders() {
+        let folder = tempfile::tempdir().unwrap();
+        let values = numbers((0..6).map(f64::from));
+        for (order, expected) in [("False", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]), ("True ", [0.0, 3.0, 1.0, 4.0, 2.0, 5.0])]
+        {
+            let path = file(&folder, "<f8", order, "(3, 2)", &values);
+            for mapped_from in [0, u64::MAX] {
+                let samples = read_or_map::<f64>(&path, mapped_from).unwrap();
+                assert_eq!(samples.is_mapped(), mapped_from == 0);
+                assert_eq!(samples.view().to_matrix(), Matrix::from_columns(expected.to_vec(), 2, 3).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn only_numbers_of_our_own_type_stay_where_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = file(&folder, "<f8", "False", "(1, 2)", &numbers([0.5, -1.0]));
+        let single = read_or_map::<f32>(&path, 0).unwrap();
+        assert!(!single.is_mapped());
+        assert_eq!(single.to_matrix().as_slice(), [0.5, -1.0]);
+        let path = file(&folder, ">f8", "False", "(1, 1)", &0.5_f64.to_be_bytes());
+        let turned = read_or_map::<f64>(&path, 0).unwrap();
+        assert!(!turned.is_mapped());
+        assert_eq!(turned.to_matrix().as_slice(), [0.5]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_the_fix_whether_mapped_or_read() {
+        let folder = tempfile::tempdir().unwrap();
+        for (descr, shape, fix) in [
+            ("<f8", "(2,)", "x.reshape(1, -1)"),
+            ("<f8", "(1, 1, 2)", "x.reshape(len(x), -1)"),
+            ("<f8", "()", "rows of a matrix"),
+            ("<f8", "(0, 2)", "at least one sample"),
+            ("<f8", "(2, 2)", "is damaged or was cut"),
+            ("|O8", "(1, 2)", "Python objects"),
+            ("<c16", "(1, 1)", "complex numbers"),
+            ("<f2", "(1, 8)", ".astype(numpy.float32)"),
+        ] {
+            let path = file(&folder, descr, "False", shape, &numbers([1.0, 2.0]));
+            for mapped_from in [0, u64::MAX] {
+                let message = read_or_map::<f64>(&path, mapped_from).unwrap_err().to_string();
+                assert!(message.contains(fix) && message.contains("a.npy: "), "{descr} {shape}: {message}");
+            }
+        }
+    }
+}

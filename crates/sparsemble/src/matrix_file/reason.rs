@@ -1,0 +1,76 @@
+//! Why a file is refused, before anyone has said which file.
+
+use std::io;
+use std::path::Path;
+
+use crate::error::Error;
+
+/// The most characters of a file that a message quotes.
+const MAX_QUOTED: usize = 60;
+
+/// The reason of an [`Error::Data`].
+#[derive(Debug)]
+pub(super) struct Reason(String);
+
+/// What reading or writing a part of a file gives.
+pub(super) type Outcome<T> = Result<T, Reason>;
+
+impl Reason {
+    /// The error, now that the file is known.
+    pub(super) fn about(self, path: &Path) -> Error {
+        Error::Data { name: path.display().to_string(), reason: self.0 }
+    }
+
+    /// The reason with the part of the file that it is about.
+    pub(super) fn within(self, part: &str) -> Self {
+        Self(format!("{}: {}", quoted(part), self.0))
+    }
+}
+
+/// Text of a file, which may hold anything, made fit for a message.
+pub(super) fn quoted(text: &str) -> String {
+    let shown: String = text.chars().take(MAX_QUOTED).flat_map(char::escape_debug).collect();
+    let more = if text.chars().nth(MAX_QUOTED).is_some() { "…" } else { "" };
+    format!("\"{shown}{more}\"")
+}
+
+impl From<String> for Reason {
+    fn from(reason: String) -> Self {
+        Self(reason)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(reason: &str) -> Self {
+        Self(reason.to_owned())
+    }
+}
+
+impl From<Error> for Reason {
+    fn from(error: Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<io::Error> for Reason {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => "the file ends too early; it is damaged or is being written".into(),
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+                Self(format!("the file is damaged: {}", quoted(&error.to_string())))
+            }
+            _ => Self(format!("reading it failed: {error}")),
+        }
+    }
+}
+
+impl From<zip::result::ZipError> for Reason {
+    fn from(error: zip::result::ZipError) -> Self {
+        match error {
+            zip::result::ZipError::Io(error) => error.into(),
+            other => {
+                Self(format!("this is not an archive of arrays, or it is damaged: {}", quoted(&other.to_string())))
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Recipes: everything that decides a training but the samples, for callers that choose at run time.
+//!
+//! The command line and the Python package train by recipes; so does whoever wants to write a model's settings to a file
+//! and go on where a run was left. Code that knows what it wants uses the methods themselves:
+//! [`AltOpt`](crate::dictionary::AltOpt), [`Boost`](crate::ensemble::Boost) and so on.
+
+mod fingerprint;
+mod train;
+
+pub use train::{Step, Trained, Watch};
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
+
+use crate::coding::Coder;
+use crate::degradation::Degradation;
+use crate::ensemble::Validation;
+use crate::error::{Error, Result};
+use crate::matrix::MatrixView;
+
+/// How a model is trained.
+///
+/// | field | symbol | default | purpose | methods |
+/// | --- | --- | --- | --- | --- |
+/// | `method` | | – | see [`Method`] | |
+/// | `n_atoms` | K | 256; 16 in a level | atoms of each dictionary | all |
+/// | `n_models` | L | 20; 50 in a level | dictionaries of the ensemble, or of each level | ensembles, Ex-MLD |
+/// | `n_levels` | | 16 | levels | MLD, Ex-MLD |
+/// | `coder` | λ | lasso, λ = 0.2; OMP with 5 atoms for K-SVD | codes samples, in training and after it | all but MLD, Ex-MLD |
+/// | `max_iterations` | | 50 | the most atom updates | Alt-Opt, MOD, K-SVD |
+/// | `tolerance` | | 10⁻⁴ | the relative change of the objective at which to stop | Alt-Opt, MOD, K-SVD |
+/// | `validation` | | none | when to stop early | BoostEx, BoostKM |
+/// | `seed` | | 0 | of all random choices | all |
+///
+/// # Example
+/// ```
+/// use sparsemble::recipe::{Method, Recipe, TrainingSet};
+/// use sparsemble::{Matrix, Run};
+///
+/// let samples = Matrix::from_fn(4, 60, |r, i| ((r * i + 3 * r + i) as f32).sin());
+/// let recipe = Recipe { n_atoms: 5, n_models: 3, ..Recipe::new("boost-km".parse()?) };
+/// let mut errors = Vec::new();
+/// let trained = recipe.train(
+///     TrainingSet::new(samples.view()),
+///     &mut |step, _so_far| {
+///         errors.extend(step.error);
+///         Ok(())
+///     },
+///     Run::default(),
+/// )?;
+/// assert_eq!(errors.len(), 3);
+/// assert_eq!(trained.model.n_atoms(), 15);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recipe {
+    /// What is trained, and how.
+    pub method: Method,
+    /// K, the atoms of each dictionary.
+    pub n_atoms: usize,
+    /// L, the dictionaries of an ensemble, or of each level.
+    pub n_models: usize,
+    /// The most levels.
+    pub n_levels: usize,
+    /// Codes samples, in training and after it.
+    pub coder: Coder,
+    /// The most atom updates.
+    pub max_iterations: usize,
+    /// The relative change of the objective at which to stop.
+    pub tolerance: f64,
+    /// When boosting stops early; never if `None`.
+    pub validation: Option<Validation>,
+    /// The seed of all random choices.
+    pub seed: u64,
+}
+
+/// A method of training, by its name in the paper.
+///
+/// | name | what | paper |
+/// | --- | --- | --- |
+/// | `alt-opt` | one dictionary, by turns of coding and block coordinate descent | §I-A |
+/// | `mod` | the same with the method of optimal directions | – |
+/// | `k-svd` | the same with approximate K-SVD, which needs a pursuit | – |
+/// | `rand-ex-av` | dictionaries of random samples, averaged | §III-A |
+/// | `boost-ex` | dictionaries of samples drawn by their errors, boosted | §III-B |
+/// | `boost-km` | dictionaries of weighted K-Means‖ centres, boosted | §III-B1 |
+/// | `mld` | levels of lines through the origin | §IV-A1 |
+/// | `ex-mld` | levels of averaged dictionaries of samples | §IV-A1 |
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Alt-Opt with block coordinate descent.
+    AltOpt,
+    /// Alt-Opt with the method of optimal directions.
+    Mod,
+    /// Alt-Opt with approximate K-SVD.
+    KSvd,
+    /// Random examples, averaged.
+    RandExAv,
+    /// Boosted examples.
+    BoostEx,
+    /// Boosted K-Means centres.
+    BoostKm,
+    /// The multilevel dictionary.
+    Mld,
+    /// The multilevel dictionary of averaged examples.
+    ExMld,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 8] =
+        [Self::AltOpt, Self::Mod, Self::KSvd, Self::RandExAv, Self::BoostEx, Self::BoostKm, Self::Mld, Self::ExMld];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AltOpt => "alt-opt",
+            Self::Mod => "mod",
+            Self::KSvd => "k-svd",
+            Self::RandExAv => "rand-ex-av",
+            Self::BoostEx => "boost-ex",
+            Self::BoostKm => "boost-km",
+            Self::Mld => "mld",
+            Self::ExMld => "ex-mld",
+        }
+    }
+
+    /// Whether it learns one dictionary by iterations.
+    pub fn iterates(self) -> bool {
+        matches!(self, Self::AltOpt | Self::Mod | Self::KSvd)
+    }
+
+    /// Whether it boosts.
+    pub fn boosts(self) -> bool {
+        matches!(self, Self::BoostEx | Self::BoostKm)
+    }
+
+    /// Whether it has levels.
+    pub fn has_levels(self) -> bool {
+        matches!(self, Self::Mld | Self::ExMld)
+    }
+
+    /// Whether it has several dictionaries side by side.
+    pub fn has_models(self) -> bool {
+        matches!(self, Self::RandExAv | Self::BoostEx | Self::BoostKm | Self::ExMld)
+    }
+}
+
+impl Display for Method {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    /// # Errors
+    /// If there is no method of this name.
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join(", ");
+            Error::parameter("method", name, format!("is not known; use one of {known}"))
+        })
+    }
+}
+
+/// What a model is trained on.
+#[derive(Debug, Clone, Copy)]
+pub struct TrainingSet<'a, T> {
+    /// The samples, M × T.
+    pub samples: MatrixView<'a, T>,
+    /// How much each sample counts; all alike if `None`.
+    pub masses: Option<&'a [f64]>,
+    /// Φ, what the samples are seen through when they are coded; nothing if `None`. Only boosting uses it (§IV, Fig. 4).
+    pub phi: Option<&'a dyn Degradation<T>>,
+}
+
+impl<'a, T> TrainingSet<'a, T> {
+    /// Samples that count alike and are seen as they are.
+    pub fn new(samples: MatrixView<'a, T>) -> Self {
+        Self { samples, masses: None, phi: None }
+    }
+}
+
+impl Recipe {
+    /// The default settings of a method.
+    pub fn new(method: Method) -> Self {
+        let (n_atoms, n_models) = if method.has_levels() { (16, 50) } else { (256, 20) };
+        let coder = if method == Method::KSvd { Coder::omp(5) } else { Coder::lambda(0.2) };
+        Self {
+            method,
+            n_atoms,
+            n_models,
+            n_levels: 16,
+            coder,
+            max_iterations: 50,
+            tolerance: 1e-4,
+            validation: None,
+            seed: 0,
+        }
+    }
+
+    /// The settings that matter to the method, as text by name.
+    pub fn parameters(&self) -> BTreeMap<String, String> {
+        let method = self.method;
+        let all = [
+            (true, "method", method.to_string()),
+            (true, "n_atoms", self.n_atoms.to_string()),
+            (method.has_models(), "n_models", self.n_models.to_string()),
+            (method.has_levels(), "n_levels", self.n_levels.to_string()),
+            (!method.has_levels(), "coder", self.coder.to_string()),
+            (method.iterates(), "max_iterations", self.max_iterations.to_string()),
+            (method.iterates(), "tolerance", self.tolerance.to_string()),
+            (true, "seed", self.seed.to_string()),
+        ];
+        let mut parameters: BTreeMap<String, String> =
+            all.into_iter().filter(|(matters, ..)| *matters).map(|(_, name, value)| (name.into(), value)).collect();
+        if let (true, Some(validation)) = (method.boosts(), self.validation) {
+            parameters.insert("validation_fraction".into(), validation.fraction.to_string());
+            parameters.insert("validation_patience".into(), validation.patience.to_string());
+        }
+        parameters
+    }
+}

@@ -1,0 +1,237 @@
+//! From a recipe and samples to a model, step by step.
+
+use crate::blocks::Run;
+use crate::dictionary::{AltOpt, AtomUpdate, Centers, Dictionary, Examples, Hyperlines, WeakLearner};
+use crate::ensemble::{Averaging, Boost, Ensemble, Multilevel, SparseModel, Training};
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::scalar::Scalar;
+
+use super::{Method, Recipe, TrainingSet};
+
+/// A step that has been done: a dictionary of an ensemble, an iteration of Alt-Opt, a level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// Which one, from 1.
+    pub number: usize,
+    /// The most there will be.
+    pub of: usize,
+    /// The error or objective after it: see [`Training`]. `None` where nothing is coded.
+    pub error: Option<f64>,
+}
+
+/// A trained model, and how its training went.
+#[derive(Debug)]
+pub struct Trained<T> {
+    /// The model.
+    pub model: Model<T>,
+    /// Whether it ended by itself; `false` if the iterations of Alt-Opt were used up first.
+    pub converged: bool,
+    /// Samples that did not reach what was asked of the coder, in the worst step.
+    pub unconverged: usize,
+}
+
+/// Is told of every step, and can ask for the model so far: saved with
+/// [`save_checkpoint`](crate::model_file::save_checkpoint), it is what [`Recipe::resume`] goes on from. An error it
+/// returns ends the training.
+pub type Watch<'a, T> = dyn FnMut(Step, &dyn Fn() -> Result<Model<T>>) -> Result<()> + 'a;
+
+/// What there is to do.
+struct Work<'a, T> {
+    set: TrainingSet<'a, T>,
+    so_far: Option<Model<T>>,
+    run: Run<'a>,
+}
+
+impl Recipe {
+    /// Trains a model.
+    ///
+    /// `run` tells of all samples of all steps, and can interrupt it.
+    ///
+    /// # Errors
+    /// Those of the method; if Φ is given to a method that does not use it; what `watch` returns.
+    pub fn train<T: Scalar>(
+        &self,
+        set: TrainingSet<'_, T>,
+        watch: &mut Watch<'_, T>,
+        run: Run<'_>,
+    ) -> Result<Trained<T>> {
+        self.go(Work { set, so_far: None, run }, watch)
+    }
+
+    /// Goes on from the model so far of a training with the same recipe on the same samples; the result is the same bits
+    /// as if it had never been left. Only more models, levels or iterations may be asked for.
+    ///
+    /// # Errors
+    /// As [`train`](Self::train); if the model is not one that this recipe makes.
+    pub fn resume<T: Scalar>(
+        &self,
+        set: TrainingSet<'_, T>,
+        so_far: Model<T>,
+        watch: &mut Watch<'_, T>,
+        run: Run<'_>,
+    ) -> Result<Trained<T>> {
+        if so_far.training().method != self.method.name() {
+            let reason = format!("the model to go on from was made by {}", so_far.training().method);
+            return Err(Error::parameter("method", self.method, reason));
+        }
+        self.go(Work { set, so_far: Some(so_far), run }, watch)
+    }
+
+    fn go<T: Scalar>(&self, work: Work<'_, T>, watch: &mut Watch<'_, T>) -> Result<Trained<T>> {
+        if work.set.phi.is_some() && !self.method.boosts() {
+            let reason = "has no degradation in its training; leave phi out, or degrade the trained model";
+            return Err(Error::parameter("method", self.method, reason));
+        }
+        let examples = Examples { n_atoms: self.n_atoms };
+        match self.method {
+            Method::AltOpt => self.alternate(AtomUpdate::BlockCoordinate { sweeps: 3 }, work, watch),
+            Method::Mod => self.alternate(AtomUpdate::Mod, work, watch),
+            Method::KSvd => self.alternate(AtomUpdate::KSvd, work, watch),
+            Method::RandExAv => self.average(&examples, work, watch),
+            Method::BoostEx => self.boost(&examples, work, watch),
+            Method::BoostKm => self.boost(&Centers::new(self.n_atoms), work, watch),
+            Method::Mld => self.descend(&Hyperlines::new(self.n_atoms), 1, work, watch),
+            Method::ExMld => self.descend(&examples, self.n_models, work, watch),
+        }
+    }
+
+    fn alternate<T: Scalar>(
+        &self,
+        update: AtomUpdate,
+        Work { set, so_far, run }: Work<'_, T>,
+        watch: &mut Watch<'_, T>,
+    ) -> Result<Trained<T>> {
+        let start = Centers::new(self.n_atoms);
+        let passes = self.max_iterations.saturating_add(2);
+        let part = |pass: usize| run.passes(pass..pass + 1, passes, set.samples.columns());
+        let (dictionary, curve) = match so_far {
+            None => (start.start(set.samples, set.masses, self.seed, part(0))?, Vec::new()),
+            Some(Model::Dictionary(dictionary, training)) => (dictionary, training.objective),
+            Some(_) => return Err(Error::parameter("so_far", self.method, "makes a dictionary, and this is none")),
+        };
+        let settings = AltOpt {
+            coder: self.coder.clone(),
+            update,
+            max_iterations: self.max_iterations,
+            tolerance: self.tolerance,
+        };
+        let model = |dictionary: &Dictionary<T>, curve: &[f64]| {
+            let training = Training {
+                method: self.method.to_string(),
+                learner: start.to_string(),
+                coder: self.coder.to_string(),
+                seed: self.seed,
+                objective: curve.to_vec(),
+                ..Training::default()
+            };
+            Model::Dictionary(dictionary.clone(), training)
+        };
+        let mut alternation = settings.resume(set.samples, set.masses, &dictionary, curve)?;
+        loop {
+            let error = alternation.step(part(alternation.curve().len() + 1))?;
+            if let Some(learned) = alternation.take_learned() {
+                let model = model(&learned.dictionary, &learned.curve);
+                return Ok(Trained { model, converged: learned.converged, unconverged: learned.codes.unconverged });
+            }
+            let step = Step { number: alternation.curve().len(), of: self.max_iterations, error };
+            watch(step, &|| Ok(model(alternation.dictionary(), alternation.curve())))?;
+        }
+    }
+
+    fn average<T: Scalar>(
+        &self,
+        learner: &dyn WeakLearner<T>,
+        Work { set, so_far, run }: Work<'_, T>,
+        watch: &mut Watch<'_, T>,
+    ) -> Result<Trained<T>> {
+        let averaging = Averaging { n_models: self.n_models, seed: self.seed, masses: set.masses, learner };
+        let mut members = so_far.map_or(Ok(Vec::new()), |model| self.members(&model))?;
+        let model = |members: &[Dictionary<T>]| Ok(self.named(averaging.combine(members)?));
+        while members.len() < self.n_models {
+            let number = members.len();
+            let part = run.passes(number..number + 1, self.n_models, set.samples.columns());
+            members.push(averaging.member(set.samples, number, part)?);
+            watch(Step { number: number + 1, of: self.n_models, error: None }, &|| model(&members))?;
+        }
+        Ok(Trained { model: model(&members)?, converged: true, unconverged: 0 })
+    }
+
+    fn boost<T: Scalar>(
+        &self,
+        learner: &dyn WeakLearner<T>,
+        Work { set, so_far, run }: Work<'_, T>,
+        watch: &mut Watch<'_, T>,
+    ) -> Result<Trained<T>> {
+        let boost = Boost {
+            learner,
+            coder: &self.coder,
+            n_models: self.n_models,
+            seed: self.seed,
+            masses: set.masses,
+            phi: set.phi,
+            validation: self.validation,
+        };
+        let n_samples = set.samples.columns();
+        let mut boosting = match so_far {
+            None => boost.start(set.samples)?,
+            Some(model) => {
+                let part = run.passes(0..model.training().curve.len(), self.n_models, n_samples);
+                boost.resume(set.samples, self.members(&model)?, &model.training().curve, part)?
+            }
+        };
+        loop {
+            let number = boosting.curve().len();
+            let Some(round) = boosting.step(run.passes(number..number + 1, self.n_models, n_samples))? else { break };
+            let step = Step { number: number + 1, of: self.n_models, error: Some(round.error) };
+            watch(step, &|| Ok(Model::Ensemble(boosting.all_rounds()?)))?;
+        }
+        let unconverged = boosting.curve().iter().map(|round| round.unconverged).max().unwrap_or(0);
+        Ok(Trained { model: Model::Ensemble(boosting.ensemble()?), converged: true, unconverged })
+    }
+
+    fn descend<T: Scalar>(
+        &self,
+        learner: &dyn WeakLearner<T>,
+        n_models: usize,
+        Work { set, so_far, run }: Work<'_, T>,
+        watch: &mut Watch<'_, T>,
+    ) -> Result<Trained<T>> {
+        let level = Averaging { n_models, seed: self.seed, masses: set.masses, learner };
+        let multilevel = Multilevel { level, n_levels: self.n_levels };
+        let known = match so_far {
+            None => Vec::new(),
+            Some(Model::Multilevel(multilevel)) => {
+                multilevel.levels().iter().map(dictionaries).collect::<Result<Vec<_>>>()?
+            }
+            Some(_) => return Err(Error::parameter("so_far", self.method, "makes levels, and this has none")),
+        };
+        let part = |levels: std::ops::Range<usize>| run.passes(levels, self.n_levels, set.samples.columns());
+        let mut descent = multilevel.resume(set.samples, known.clone(), part(0..known.len()))?;
+        loop {
+            let number = descent.n_levels();
+            let Some(error) = descent.step(part(number..number + 1))? else { break };
+            let step = Step { number: number + 1, of: self.n_levels, error: Some(error) };
+            watch(step, &|| Ok(Model::Multilevel(descent.dictionary()?)))?;
+        }
+        Ok(Trained { model: Model::Multilevel(descent.dictionary()?), converged: true, unconverged: 0 })
+    }
+
+    /// The dictionaries of an ensemble.
+    fn members<T: Scalar>(&self, model: &Model<T>) -> Result<Vec<Dictionary<T>>> {
+        match model {
+            Model::Ensemble(ensemble) => dictionaries(ensemble),
+            _ => Err(Error::parameter("so_far", self.method, "makes an ensemble, and this is none")),
+        }
+    }
+
+    /// The ensemble with the coder it is meant for.
+    fn named<T: Scalar>(&self, ensemble: Ensemble<T>) -> Model<T> {
+        let training = Training { coder: self.coder.to_string(), ..ensemble.training().clone() };
+        Model::Ensemble(ensemble.with_training(training))
+    }
+}
+
+fn dictionaries<T: Scalar>(ensemble: &Ensemble<T>) -> Result<Vec<Dictionary<T>>> {
+    ensemble.models().iter().map(SparseModel::dictionary).collect()
+}
