@@ -29,6 +29,8 @@ pub struct Trained<T> {
     pub converged: bool,
     /// Samples that did not reach what was asked of the coder, in the worst step.
     pub unconverged: usize,
+    /// The mass of the samples that use each atom, out of one; empty but for Alt-Opt, MOD and K-SVD.
+    pub usage: Vec<f64>,
 }
 
 /// Is told of every step, and can ask for the model so far: saved with
@@ -136,7 +138,8 @@ impl Recipe {
             let error = alternation.step(part(alternation.curve().len() + 1))?;
             if let Some(learned) = alternation.take_learned() {
                 let model = model(&learned.dictionary, &learned.curve);
-                return Ok(Trained { model, converged: learned.converged, unconverged: learned.codes.unconverged });
+                let (converged, unconverged) = (learned.converged, learned.codes.unconverged);
+                return Ok(Trained { model, converged, unconverged, usage: learned.usage });
             }
             let step = Step { number: alternation.curve().len(), of: self.max_iterations, error };
             watch(step, &|| Ok(model(alternation.dictionary(), alternation.curve())))?;
@@ -174,7 +177,7 @@ impl Recipe {
             let left = learner.go_on(set.samples, set.masses, portion, part(1..passes))?;
             if left == 0 {
                 let model = Model::Dictionary(learner.dictionary().clone(), training(learner.curve()));
-                return Ok(Trained { model, converged: true, unconverged: 0 });
+                return Ok(Trained { model, converged: true, unconverged: 0, usage: Vec::new() });
             }
             let step = Step { number: learner.seen() / portion, of, error: learner.curve().last().copied() };
             watch(step, &|| Ok(Model::Online(Box::new(learner.clone()), training(learner.curve()))))?;
@@ -196,7 +199,7 @@ impl Recipe {
             members.push(averaging.member(set.samples, number, part)?);
             watch(Step { number: number + 1, of: self.n_models, error: None }, &|| model(&members))?;
         }
-        Ok(Trained { model: model(&members)?, converged: true, unconverged: 0 })
+        Ok(Trained { model: model(&members)?, converged: true, unconverged: 0, usage: Vec::new() })
     }
 
     fn boost<T: Scalar>(
@@ -229,7 +232,7 @@ impl Recipe {
             watch(step, &|| Ok(Model::Ensemble(boosting.all_rounds()?)))?;
         }
         let unconverged = boosting.curve().iter().map(|round| round.unconverged).max().unwrap_or(0);
-        Ok(Trained { model: Model::Ensemble(boosting.ensemble()?), converged: true, unconverged })
+        Ok(Trained { model: Model::Ensemble(boosting.ensemble()?), converged: true, unconverged, usage: Vec::new() })
     }
 
     fn descend<T: Scalar>(
@@ -256,7 +259,12 @@ impl Recipe {
             let step = Step { number: number + 1, of: self.n_levels, error: Some(error) };
             watch(step, &|| Ok(Model::Multilevel(descent.dictionary()?)))?;
         }
-        Ok(Trained { model: Model::Multilevel(descent.dictionary()?), converged: true, unconverged: 0 })
+        Ok(Trained {
+            model: Model::Multilevel(descent.dictionary()?),
+            converged: true,
+            unconverged: 0,
+            usage: Vec::new(),
+        })
     }
 
     /// The dictionaries of an ensemble.
