@@ -1,13 +1,16 @@
 //! The library's errors as Python exceptions, in the words of the Python interface.
 
+use std::io::ErrorKind;
+
 use pyo3::PyErr;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use sparsemble::Error;
 
 /// The exception for an error: what the caller passed is a `ValueError`, what the system refused an `OSError`.
 pub(crate) fn to_python(error: Error) -> PyErr {
     match error {
         Error::Interrupted { .. } => PyKeyboardInterrupt::new_err(error.to_string()),
+        Error::Io { kind: ErrorKind::NotFound, .. } => PyFileNotFoundError::new_err(error.to_string()),
         Error::Io { .. } => PyOSError::new_err(error.to_string()),
         Error::InvalidParameter { name, value, reason } => {
             PyValueError::new_err(format!("{}={value}: {reason}", argument(name)))

@@ -1,10 +1,11 @@
 //! A model in one number type, and what is asked of it: arrays are borrowed, the library is called, the result wrapped.
 
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sparsemble::coding::{Coder, OneSparse, SparseCodes};
 use sparsemble::degradation::Dense;
-use sparsemble::ensemble::Ensemble;
+use sparsemble::ensemble::{Ensemble, Training};
 use sparsemble::model_file::{self, Loaded, Record};
 use sparsemble::{Error, Model, Result, Scalar};
 
@@ -66,6 +67,25 @@ impl<T: Scalar + Element> Held<T> {
         let (atoms, coefficients) = (indices.as_array().to_vec(), data.as_array().to_vec());
         let codes = SparseCodes::from_parts(self.model.n_atoms(), starts, atoms, coefficients).map_err(to_python)?;
         rows_of(py, run.call(py, |run| self.model.reconstruct(&codes, run))?)
+    }
+
+    /// The model after one more mini-batch; only one that goes on learning has one.
+    pub(crate) fn partial_fit(
+        &self,
+        py: Python<'_>,
+        samples: &Bound<'_, PyUntypedArray>,
+        masses: Option<&PyReadonlyArray1<'_, f64>>,
+        run: RunOptions,
+    ) -> PyResult<Self> {
+        let Model::Online(learner, training) = &self.model else {
+            return Err(PyValueError::new_err("the model does not go on learning; train it with method='online'"));
+        };
+        let samples = Rows::<T>::new(samples)?;
+        let (x, masses) = (samples.columns()?, masses.map(PyReadonlyArray1::as_slice).transpose()?);
+        let mut learner = learner.clone();
+        run.call(py, |run| learner.partial_fit(x, masses, run))?;
+        let training = Training { objective: learner.curve().to_vec(), ..training.clone() };
+        Ok(Self { model: Model::Online(learner, training), record: self.record.clone(), complete: true })
     }
 
     pub(crate) fn degraded_by(&self, phi: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {

@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::recipe::{defaults, train};
+    use crate::recipe::{begin, defaults, train};
     #[pymodule_export]
     use crate::weights::{oracle_weights, shared_weights};
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use numpy::{PyArray1, PyUntypedArray};
+use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use sparsemble::ensemble::{Ensemble, Round, SparseModel, Training};
@@ -111,6 +111,17 @@ impl Model {
         each!(self, held => held.reconstruct(py, &codes, run))
     }
 
+    /// The model after one more mini-batch, which has the dtype of the model.
+    fn partial_fit(
+        &self,
+        py: Python<'_>,
+        samples: Bound<'_, PyUntypedArray>,
+        masses: Option<PyReadonlyArray1<'_, f64>>,
+        run: RunOptions,
+    ) -> PyResult<Self> {
+        each!(self, held => held.partial_fit(py, &samples, masses.as_ref(), run).map(Self::from))
+    }
+
     /// The model for samples seen through the matrix `phi`, which has the dtype of the model.
     fn degraded_by(&self, phi: Bound<'_, PyUntypedArray>) -> PyResult<Self> {
         each!(self, held => held.degraded_by(&phi).map(Self::from))
@@ -175,11 +186,12 @@ impl Model {
         Ok(record)
     }
 
-    /// `dictionary`, `ensemble` or `multilevel`.
+    /// `dictionary`, `online`, `ensemble` or `multilevel`.
     #[getter]
     fn kind(&self) -> &'static str {
         each!(self, held => match held.model {
             sparsemble::Model::Dictionary(..) => "dictionary",
+            sparsemble::Model::Online(..) => "online",
             sparsemble::Model::Multilevel(_) => "multilevel",
             _ => "ensemble",
         })

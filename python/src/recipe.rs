@@ -6,10 +6,10 @@ use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sparsemble::degradation::{Degradation, Dense};
-use sparsemble::dictionary::Dictionary;
+use sparsemble::dictionary::{Centers, Dictionary, OnlineAltOpt, WeakLearner};
 use sparsemble::ensemble::{Training, Validation};
-use sparsemble::model_file::{self, PhiRecord, Record};
-use sparsemble::recipe::{Recipe, Step, TrainingSet};
+use sparsemble::model_file::{self, PhiRecord, Record, TrainingData};
+use sparsemble::recipe::{Method, Recipe, Step, TrainingSet};
 use sparsemble::{Error, Result, Run, Scalar};
 
 use crate::array::{Rows, is_single};
@@ -112,14 +112,62 @@ fn train_as<'py, T: Scalar + Element>(
     Ok((Held { model: trained.model, record, complete: true }, outcome))
 }
 
+/// A learner that has seen nothing yet: its atoms are those given, or cluster centres of the first samples.
+#[pyfunction]
+pub(crate) fn begin(
+    py: Python<'_>,
+    set: TrainingArrays<'_>,
+    parameters: RecipeParameters,
+    run: RunOptions,
+) -> PyResult<Model> {
+    if is_single(&set.0) {
+        begin_as::<f32>(py, &set, &parameters, run).map(Model::from)
+    } else {
+        begin_as::<f64>(py, &set, &parameters, run).map(Model::from)
+    }
+}
+
+fn begin_as<T: Scalar + Element>(
+    py: Python<'_>,
+    TrainingArrays(x, masses, _, start): &TrainingArrays<'_>,
+    parameters: &RecipeParameters,
+    run: RunOptions,
+) -> PyResult<Held<T>> {
+    let x = Rows::<T>::new(x)?;
+    let (x, masses) = (x.columns()?, masses.as_ref().map(PyReadonlyArray1::as_slice).transpose()?);
+    let recipe = parameters.recipe(x.columns())?;
+    let model = match start {
+        Some(atoms) => warm_start(&recipe, atoms)?,
+        None => {
+            let centers = Centers::new(recipe.n_atoms);
+            begun(&recipe, &run.call(py, |run| centers.start(x, masses, recipe.seed, run))?).map_err(to_python)?
+        }
+    };
+    let data = TrainingData { description: "portions of arrays in Python".into(), ..TrainingData::default() };
+    let record = Record { parameters: recipe.parameters(), data, phi: None };
+    Ok(Held { model, record, complete: true })
+}
+
 /// Atoms to begin with, as a model that has been trained no further.
 fn warm_start<T: Scalar + Element>(
     recipe: &Recipe,
     atoms: &Bound<'_, PyUntypedArray>,
 ) -> PyResult<sparsemble::Model<T>> {
-    let dictionary = Dictionary::new(Rows::<T>::new(atoms)?.columns()?.to_matrix()).map_err(to_python)?;
-    let training = Training { method: recipe.method.to_string(), ..Training::default() };
-    Ok(sparsemble::Model::Dictionary(dictionary, training))
+    let atoms = Rows::<T>::new(atoms)?.columns()?.to_matrix();
+    Dictionary::new(atoms).and_then(|dictionary| begun(recipe, &dictionary)).map_err(to_python)
+}
+
+/// A dictionary as the model that the method begins with.
+fn begun<T: Scalar>(recipe: &Recipe, dictionary: &Dictionary<T>) -> Result<sparsemble::Model<T>> {
+    let (coder, seed) = (recipe.coder.clone(), recipe.seed);
+    let training =
+        Training { method: recipe.method.to_string(), coder: coder.to_string(), seed, ..Training::default() };
+    if recipe.method == Method::Online {
+        let settings = OnlineAltOpt { coder, seed, epochs: recipe.max_iterations, ..OnlineAltOpt::default() };
+        Ok(sparsemble::Model::Online(Box::new(settings.begin(dictionary)?), training))
+    } else {
+        Ok(sparsemble::Model::Dictionary(dictionary.clone(), training))
+    }
 }
 
 impl Steps {

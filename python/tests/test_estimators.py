@@ -35,6 +35,7 @@ TRAINED = [
     DictionaryLearning(),
     DictionaryLearning(3, method="mod", n_nonzero_coefs=1),
     DictionaryLearning(3, method="k-svd", n_nonzero_coefs=1, sparse_output=False),
+    DictionaryLearning(method="online"),
     EnsembleSparseCoder(n_estimators=3),
     EnsembleSparseCoder(3, n_estimators=3, method="boost-ex", coder="one-sparse"),
     EnsembleSparseCoder(3, n_estimators=3, method="rand-ex-av", relative_lam=0.1),

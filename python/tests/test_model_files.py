@@ -10,6 +10,7 @@ from sparsemble import DictionaryLearning, EnsembleSparseCoder, MultilevelDictio
 MODELS = {
     "alt-opt": DictionaryLearning(6, lam=0.3, positive=True, coder_tol=1e-5, random_state=3),
     "k-svd": DictionaryLearning(6, method="k-svd", n_nonzero_coefs=2, max_iter=20, random_state=3),
+    "online": DictionaryLearning(6, method="online", max_iter=2, random_state=3),
     "rand-ex-av": EnsembleSparseCoder(
         5, method="rand-ex-av", n_estimators=3, relative_lam=0.2, random_state=3
     ),
@@ -93,7 +94,7 @@ def test_a_degraded_model_can_be_saved(X, tmp_path):
 
 
 def test_what_is_no_model_is_refused(X, tmp_path):
-    with pytest.raises(OSError, match="cannot read"):
+    with pytest.raises(FileNotFoundError, match="cannot read"):
         sparsemble.load(tmp_path / "missing")
     (tmp_path / "garbage").write_bytes(b"no model at all")
     with pytest.raises(ValueError, match="garbage"):

@@ -23,6 +23,7 @@ ESTIMATORS = {
     "alt-opt": DictionaryLearning(12, lam=0.2, tol=1e-2, random_state=0),
     "mod": DictionaryLearning(12, method="mod", n_nonzero_coefs=3, tol=1e-2, random_state=0),
     "k-svd": DictionaryLearning(12, method="k-svd", n_nonzero_coefs=3, tol=1e-2, random_state=0),
+    "online": DictionaryLearning(12, method="online", lam=0.2, max_iter=4, random_state=0),
     "rand-ex-av": EnsembleSparseCoder(10, method="rand-ex-av", n_estimators=3, lam=0.2, random_state=0),
     "boost-ex": EnsembleSparseCoder(10, method="boost-ex", n_estimators=3, n_nonzero_coefs=2, random_state=0),
     "boost-km": EnsembleSparseCoder(10, n_estimators=3, coder="one-sparse", random_state=0),
@@ -262,6 +263,13 @@ def test_a_checkpoint_of_other_data_is_refused(estimator, X, tmp_path):
         clone(estimator).set_params(checkpoint=file).fit(X + 1)
     with pytest.raises(ValueError, match="not that of the checkpoint"):
         clone(estimator).set_params(checkpoint=file, random_state=9).fit(X)
+
+
+def test_a_checkpoint_needs_a_seed_to_go_on_with(estimator, X, tmp_path):
+    with pytest.raises(
+        ValueError, match="random_state=None: a training with a checkpoint needs a whole number"
+    ):
+        estimator.set_params(checkpoint=tmp_path / "file", random_state=None).fit(X)
 
 
 LONG_TRAINING = """

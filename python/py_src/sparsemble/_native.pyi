@@ -86,6 +86,9 @@ class Model:
     ) -> _Floats:
         """Give approximations from the data, indices and indptr of codes."""
 
+    def partial_fit(self, samples: _Floats, masses: _Reals | None, run: _Run) -> Model:
+        """Return the model after one more mini-batch."""
+
     def degraded_by(self, phi: _Floats) -> Model:
         """Return the model for samples seen through a matrix."""
 
@@ -121,7 +124,7 @@ class Model:
 
     @property
     def kind(self) -> str:
-        """`dictionary`, `ensemble` or `multilevel`."""
+        """`dictionary`, `online`, `ensemble` or `multilevel`."""
 
     @property
     def is_single(self) -> bool:
@@ -145,6 +148,9 @@ class Model:
 
 def train(set: _Training, parameters: Recipe, steps: _Steps, run: _Run, /) -> tuple[Model, _Outcome]:
     """Train on X, sample_weight, phi and dict_init; tell converged, unconverged samples and atom usage."""
+
+def begin(set: _Training, parameters: Recipe, run: _Run, /) -> Model:
+    """Return a model that has seen nothing yet and goes on learning."""
 
 def defaults(method: str, /) -> dict[str, Any]:
     """Tell the defaults of a method, by the names of the estimators."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
+from sklearn.utils.validation import _check_sample_weight
 
 from sparsemble import _native
 
@@ -93,6 +94,13 @@ def check_parameters(parameters: "Parameters | Recipe", prefix: str = "") -> Non
             raise TypeError(f"{shown}={value!r}: must be {words}")
 
 
+def check_weights(sample_weight: ArrayLike | None, X: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return the weights of samples as the compiled code takes them."""
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
 def coder_parameters(estimator: Any, method: str) -> "Parameters":
     """Return the coder that the parameters of an estimator ask for; by default that of its method."""
     given = estimator.get_params(deep=False)
@@ -110,7 +118,7 @@ def coder_parameters(estimator: Any, method: str) -> "Parameters":
         **limit,  # type: ignore[typeddict-item]
         "positive": given["positive"],
         "atom_weights": None,
-        "tol": given["coder_tol"],
+        "tol": default.get("tol", _native.TOLERANCE) if given["coder_tol"] is None else given["coder_tol"],
         "max_iter": given["coder_max_iter"],
     }
     check_parameters(parameters, prefix="coder_")

@@ -5,16 +5,18 @@ import warnings
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import validate_data
 
 from sparsemble import _native
 from sparsemble._report import limits_of
-from sparsemble._run import Progress
-from sparsemble._validation import coder_parameters
+from sparsemble._run import Progress, running
+from sparsemble._validation import FLOATS, check_weights, coder_parameters
 from sparsemble.model import Callback, TrainedModel
 
 
 class DictionaryLearning(TrainedModel):
-    """Learn a dictionary in which samples have sparse codes (Alt-Opt, MOD, K-SVD).
+    """Learn a dictionary in which samples have sparse codes (Alt-Opt, MOD, K-SVD, online).
 
     It minimises the mean of ‖x − aD‖² + λ‖a‖₁ over the codes a and the atoms D, which have unit norm, by
     turns; with a greedy coder the error ‖x − aD‖² alone. It starts from the centres of a weighted K-Means‖.
@@ -27,6 +29,9 @@ class DictionaryLearning(TrainedModel):
     alt-opt block coordinate descent; the objective never rises  lasso with ``lam=0.2``
     mod     the method of optimal directions: least squares      lasso with ``lam=0.2``
     k-svd   approximate K-SVD: each atom with its coefficients   omp, 5 atoms a sample
+    online  block coordinate descent after each 512 samples, in  lasso with ``lam=0.2``
+            a random order: for data that is large; only this
+            one has `partial_fit`
     ======= ==================================================== ==========================
 
     Parameters
@@ -34,7 +39,7 @@ class DictionaryLearning(TrainedModel):
     n_components : int, optional
         The number of atoms, at most that of the samples (of positive weight). None is 256, or the number of
         samples if there are fewer; with `dict_init` it is the number of its atoms.
-    method : {"alt-opt", "mod", "k-svd"}, default="alt-opt"
+    method : {"alt-opt", "mod", "k-svd", "online"}, default="alt-opt"
         How atoms are updated, see above.
     coder : {"lasso", "omp", "ormp", "mp", "one-sparse"}, optional
         How samples are coded, see `sparse_encode`. None is "omp" if `n_nonzero_coefs` is given, else that of
@@ -48,12 +53,13 @@ class DictionaryLearning(TrainedModel):
         The largest squared error of a sample, for the greedy coders.
     positive : bool, default=False
         Allow only positive coefficients (lasso and one-sparse).
-    max_iter : int, default=50
-        The most updates of the atoms.
+    max_iter : int, optional
+        The most updates of the atoms; None is 50. Online it is how often every sample is seen; None is 1.
     tol : float, default=1e-4
-        Stop when an iteration changes the objective by less than this fraction of it.
-    coder_tol : float, default=1e-6
-        The `tol` of `sparse_encode`: the duality gap at which the code of a sample is finished.
+        Stop when an iteration changes the objective by less than this fraction of it; not online.
+    coder_tol : float, optional
+        The `tol` of `sparse_encode`: the duality gap at which the code of a sample is finished. None is
+        1e-6, online 1e-3.
     coder_max_iter : int, optional
         The `max_iter` of `sparse_encode`: the most passes over the dictionary for the code of a sample.
     dict_init : array-like of shape (n_components, n_features), optional
@@ -67,10 +73,12 @@ class DictionaryLearning(TrainedModel):
         samples of all iterations are counted.
     callback : callable, optional
         Called with ``(iteration, max_iter, objective)`` after each iteration, where the objective is that
-        before its update; an exception it raises stops the training.
+        before its update; online after each twentieth of the samples. An exception it raises stops the
+        training.
     checkpoint : str or path-like, optional
         A file that keeps the training after each iteration. If it is there, `fit` goes on from it to the
-        same bits as if it had never stopped; it is removed at the end.
+        same bits as if it had never stopped; it is removed at the end. Needs a whole number as
+        `random_state`.
     sparse_output : bool, default=True
         Whether `transform` returns a sparse array; data frames (`set_output`) need False.
 
@@ -79,15 +87,16 @@ class DictionaryLearning(TrainedModel):
     components_ : ndarray of shape (n_components, n_features)
         The atoms, in the dtype of the samples.
     objective_curve_ : ndarray of shape (n_iter_ + 1,)
-        The objective of the start and after each iteration.
+        The objective of the start and after each iteration. Online, of shape (n_iter_,): that of each batch
+        before it was learned from.
     error_ : float
-        The objective of `components_`, the last of the curve.
+        The last of the curve: the objective of `components_`, but for online learning.
     n_iter_ : int
-        The updates that were done.
+        The updates of the atoms that were done.
     converged_ : bool
-        Whether `tol` was reached; there is a `ConvergenceWarning` if not.
+        Whether `tol` was reached; there is a `ConvergenceWarning` if not. Always True online.
     atom_usage_ : ndarray of shape (n_components,)
-        The part of the samples, by weight, that use each atom.
+        The part of the samples, by weight, that use each atom; not online.
     n_features_in_ : int
         The number of features seen by `fit`.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
@@ -117,15 +126,15 @@ class DictionaryLearning(TrainedModel):
         self,
         n_components: int | None = None,
         *,
-        method: Literal["alt-opt", "mod", "k-svd"] = "alt-opt",
+        method: Literal["alt-opt", "mod", "k-svd", "online"] = "alt-opt",
         coder: Literal["lasso", "omp", "ormp", "mp", "one-sparse"] | None = None,
         lam: float | None = None,
         n_nonzero_coefs: int | None = None,
         max_error: float | None = None,
         positive: bool = False,
-        max_iter: int = 50,
+        max_iter: int | None = None,
         tol: float = 1e-4,
-        coder_tol: float = 1e-6,
+        coder_tol: float | None = None,
         coder_max_iter: int | None = None,
         dict_init: ArrayLike | None = None,
         random_state: Any = None,
@@ -175,34 +184,74 @@ class DictionaryLearning(TrainedModel):
         self : DictionaryLearning
             The estimator itself.
         """
-        check_method(self.method, ("alt-opt", "mod", "k-svd"))
-        recipe: dict[str, Any] = {
+        training = self._train(X, sample_weight, self._recipe(self.dict_init), dict_init=self.dict_init)
+        self.converged_ = training.converged
+        training.warn()
+        if self.method != "online":
+            self.atom_usage_ = training.usage
+            if not training.usage.any() and self.error_ > 0.0:
+                limits = limits_of(self._model.coder)
+                message = f"every code of the training is zero: relax {limits}"
+                warnings.warn(message, UserWarning, stacklevel=2)
+        return self
+
+    @available_if(lambda self: self.method == "online")
+    def partial_fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> "DictionaryLearning":
+        """Go on learning with these samples as one mini-batch; only with ``method="online"``.
+
+        The first call chooses the atoms to start from: `dict_init`, or the cluster centres of its samples.
+        After `fit` it goes on from the atoms of that, without a memory of its samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; better not many fewer than there are atoms.
+        y : ignored
+            For pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts; weights of different calls are compared with each other.
+
+        Returns
+        -------
+        self : DictionaryLearning
+            The estimator itself.
+        """
+        fitted = hasattr(self, "_model")
+        start = self._model.atoms() if fitted else self.dict_init
+        dtype = self._dtype if fitted else FLOATS
+        samples = validate_data(self, X, dtype=dtype, reset=not fitted, ensure_all_finite=False)
+        weights = check_weights(sample_weight, samples)
+        if not fitted or self._model.kind != "online":
+            self._begin(samples, weights, self._recipe(start), start)
+        with running(self.n_threads, self.progress, len(samples)) as run:
+            self._keep(self._model.partial_fit(samples, weights, run))
+        self.converged_ = True
+        return self
+
+    def _recipe(self, start: Any) -> dict[str, Any]:
+        check_method(self.method, ("alt-opt", "mod", "k-svd", "online"))
+        recipe = {
             "method": self.method,
             "n_components": self.n_components,
             "coder": coder_parameters(self, self.method),
             "max_iter": self.max_iter,
             "tol": self.tol,
         }
-        if self.dict_init is not None:
-            n_atoms = len(self.dict_init)
-            if self.n_components not in (None, n_atoms):
+        if start is not None:
+            if self.n_components not in (None, len(start)):
                 raise ValueError(
-                    f"n_components={self.n_components}, and dict_init has {n_atoms} atoms; leave one out"
+                    f"n_components={self.n_components}, and dict_init has {len(start)} atoms; leave one out"
                 )
-            recipe["n_components"] = n_atoms
-        training = self._train(X, sample_weight, recipe, dict_init=self.dict_init)
-        self.converged_ = training.converged
-        self.atom_usage_ = training.usage
-        training.warn()
-        if not training.usage.any() and self.error_ > 0.0:
-            limits = limits_of(recipe["coder"])
-            warnings.warn(f"every code of the training is zero: relax {limits}", UserWarning, stacklevel=2)
-        return self
+            recipe["n_components"] = len(start)
+        return recipe
 
     def _keep(self, model: _native.Model) -> None:
         super()._keep(model)
         self.objective_curve_ = model.objective
-        self.n_iter_ = max(len(self.objective_curve_) - 1, 0)
+        batches = model.provenance["method"] == "online"
+        self.n_iter_ = max(len(self.objective_curve_) - (0 if batches else 1), 0)
         self.error_ = float(self.objective_curve_[-1]) if len(self.objective_curve_) else float("nan")
 
 

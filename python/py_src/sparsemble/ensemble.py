@@ -51,8 +51,8 @@ class EnsembleSparseCoder(TrainedModel):
     phi : array-like of shape (n_measurements, n_features), optional
         Φ, through which boosting sees the samples when it codes them, as `degraded_by` will; errors are
         those of the whole samples. The trained ensemble itself takes whole samples.
-    coder_tol : float, default=1e-6
-        The `tol` of `sparse_encode`.
+    coder_tol : float, optional
+        The `tol` of `sparse_encode`; None is 1e-6.
     coder_max_iter : int, optional
         The `max_iter` of `sparse_encode`.
     random_state : int, RandomState instance or None, default=None
@@ -67,7 +67,8 @@ class EnsembleSparseCoder(TrainedModel):
         is coded. An exception it raises stops the training.
     checkpoint : str or path-like, optional
         A file that keeps the training after each dictionary. If it is there, `fit` goes on from it to the
-        same bits as if it had never stopped; it is removed at the end.
+        same bits as if it had never stopped; it is removed at the end. Needs a whole number as
+        `random_state`.
     sparse_output : bool, default=True
         Whether `transform` returns a sparse array; data frames (`set_output`) need False.
 
@@ -129,7 +130,7 @@ class EnsembleSparseCoder(TrainedModel):
         validation_fraction: float | None = None,
         patience: int = 5,
         phi: ArrayLike | None = None,
-        coder_tol: float = 1e-6,
+        coder_tol: float | None = None,
         coder_max_iter: int | None = None,
         random_state: Any = None,
         n_threads: int | None = None,

@@ -14,12 +14,12 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsemble import _native
 from sparsemble._report import CodingReport, help_for_codes, warn_of_shortfall, warn_of_zeros
 from sparsemble._run import running
-from sparsemble._validation import FLOATS, check_parameters
+from sparsemble._validation import FLOATS, check_parameters, check_weights
 
 if TYPE_CHECKING:
     from sparsemble._native import Recipe
@@ -169,17 +169,18 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     ) -> "Training":
         # The compiled code looks for NaN as it reads.
         samples: NDArray[Any] = validate_data(self, X, dtype=FLOATS, ensure_all_finite=False)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, samples)
         matrix = None if phi is None else check_array(phi, dtype=samples.dtype, input_name="phi")
         start = (
             None if dict_init is None else check_array(dict_init, dtype=samples.dtype, input_name="dict_init")
         )
-        whole: Recipe = dict.fromkeys(RECIPE) | recipe  # type: ignore[assignment]
-        check_parameters(whole)
-        whole["seed"] = seed_of(self.random_state)
+        whole = self._whole(recipe)
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
+        if checkpoint is not None and not isinstance(self.random_state, numbers.Integral):
+            raise ValueError(
+                f"random_state={self.random_state!r}: a training with a checkpoint needs a whole number, "
+                "or it could not go on with the same draws"
+            )
         resume = checkpoint is not None and checkpoint.exists()
         with running(self.n_threads, self.progress, len(samples)) as run:
             model, outcome = _native.train(
@@ -189,6 +190,24 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             checkpoint.unlink(missing_ok=True)
         self._keep(model)
         return Training(*outcome, n_samples=len(samples), recipe=whole)
+
+    def _begin(
+        self,
+        samples: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        recipe: dict[str, Any],
+        start: ArrayLike | None,
+    ) -> None:
+        """Take a model that has seen nothing yet and goes on learning."""
+        atoms = None if start is None else check_array(start, dtype=samples.dtype, input_name="dict_init")
+        with running(self.n_threads, None, len(samples)) as run:
+            self._keep(_native.begin((samples, weights, None, atoms), self._whole(recipe), run))
+
+    def _whole(self, recipe: dict[str, Any]) -> "Recipe":
+        whole: Recipe = dict.fromkeys(RECIPE) | recipe  # type: ignore[assignment]
+        check_parameters(whole)
+        whole["seed"] = seed_of(self.random_state)
+        return whole
 
     def _approximate(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
         samples = self._check_samples(X)
@@ -253,9 +272,11 @@ class Training:
         self.usage = usage
         self._shortfalls = []
         if not converged:
-            limit = f"tol={recipe['tol']} of itself after max_iter={recipe['max_iter']} iterations"
-            self._shortfalls.append(f"the objective still changed by more than {limit}; raise one of them")
-        if unconverged:
+            limit = f"tol={recipe['tol']} of itself in the last of all iterations"
+            self._shortfalls.append(
+                f"the objective still changed by more than {limit}; raise max_iter or tol"
+            )
+        if unconverged and recipe["coder"] is not None:
             codes = f"the codes of {unconverged} of {n_samples} samples did not converge"
             self._shortfalls.append(f"{codes}; {help_for_codes(recipe['coder'])}")
 
@@ -267,6 +288,6 @@ class Training:
 
 def seed_of(random_state: Any) -> int:
     """Read `random_state` as scikit-learn does; a whole number is the library's own seed."""
-    if isinstance(random_state, numbers.Integral) and 0 <= random_state < 2**64:
+    if isinstance(random_state, numbers.Integral) and 0 <= int(random_state) < 2**64:
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))

@@ -14,6 +14,7 @@ _CLASSES: dict[str, type[TrainedModel]] = {
     "alt-opt": DictionaryLearning,
     "mod": DictionaryLearning,
     "k-svd": DictionaryLearning,
+    "online": DictionaryLearning,
     "dictionary": DictionaryLearning,
     "ensemble": EnsembleSparseCoder,
     "multilevel": MultilevelDictionary,

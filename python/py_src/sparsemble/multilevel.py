@@ -41,7 +41,7 @@ class MultilevelDictionary(TrainedModel):
         Called with ``(level, n_levels, error)`` after each level; an exception it raises stops the training.
     checkpoint : str or path-like, optional
         A file that keeps the training after each level. If it is there, `fit` goes on from it to the same
-        bits as if it had never stopped; it is removed at the end.
+        bits as if it had never stopped; it is removed at the end. Needs a whole number as `random_state`.
     sparse_output : bool, default=True
         Whether `transform` returns a sparse array; data frames (`set_output`) need False.
 

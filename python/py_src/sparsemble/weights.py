@@ -6,10 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight
 
 from sparsemble import _native
 from sparsemble._run import Progress, running
+from sparsemble._validation import check_weights
 from sparsemble.ensemble import EnsembleSparseCoder
 
 Constraint = Literal["unconstrained", "non-negative", "affine", "simplex"]
@@ -109,13 +109,12 @@ def ensemble_weights(
         targets = check_array(y, dtype=samples.dtype, ensure_all_finite=False, input_name="y")
     elif model.n_inputs != model.n_features:
         raise ValueError("a degraded ensemble needs y, the whole samples")
-    masses = None
-    if sample_weight is not None:
-        if per_sample:
-            raise ValueError("sample_weight has no effect with per_sample=True; leave it out")
-        masses = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
+    if per_sample and sample_weight is not None:
+        raise ValueError("sample_weight has no effect with per_sample=True; leave it out")
+    masses = check_weights(sample_weight, samples)
     find = _native.oracle_weights if per_sample else _native.shared_weights
     with running(n_threads, progress, len(samples)) as run:
         beta, (holds, columns) = find(model, (samples, targets, masses), constraint, run)
+    names = ("residual", "best_member", "optimality", "rounding")
     figures = columns if per_sample else [float(column[0]) for column in columns]
-    return EnsembleWeights(beta, *figures, holds)
+    return EnsembleWeights(beta, holds=holds, **dict(zip(names, figures, strict=True)))
