@@ -1,13 +1,21 @@
 //! What can be typed.
 
+mod coder;
 mod paper;
+mod represent;
+mod run;
+mod train;
 
 use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use coder::CoderArguments;
 pub(crate) use paper::PaperArguments;
+pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments};
+pub(crate) use run::RunArguments;
+pub(crate) use train::{Dtype, PatchArguments, TrainArguments};
 
 /// Sparse coding, dictionary learning and ensemble sparse models.
 #[derive(Debug, Parser)]
@@ -23,6 +31,14 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Repeat an experiment of the paper and check what the paper says of it.
     Paper(PaperArguments),
+    /// Train a dictionary or an ensemble on pictures or on a matrix.
+    Train(TrainArguments),
+    /// Show what a model file holds, and its atoms as a picture.
+    Info(InfoArguments),
+    /// Code samples in the atoms of a model.
+    Encode(EncodeArguments),
+    /// Approximate samples by a model, from their codes or from themselves.
+    Reconstruct(ReconstructArguments),
 }
 
 #[derive(Debug, Args)]

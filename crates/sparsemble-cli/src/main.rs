@@ -1,9 +1,14 @@
 //! The command line: converts arguments, calls the library, presents what it gives back.
 //!
-//! Exit codes: 0 for success, 1 for a failure (one line on the error stream says what to do), 2 for wrong usage.
+//! Exit codes: 0 for success, 1 for a failure (one line on the error stream says what to do), 2 for wrong usage, 130 if it
+//! was interrupted.
 
 mod args;
 mod commands;
+mod description;
+mod failure;
+mod output;
+mod progress;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -16,6 +21,10 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Demo(demo) => commands::demo::run(&demo),
         Command::Paper(paper) => commands::paper::run(&paper),
+        Command::Train(train) => commands::train::run(&train),
+        Command::Info(info) => commands::info::run(&info),
+        Command::Encode(encode) => commands::encode::run(&encode),
+        Command::Reconstruct(reconstruct) => commands::reconstruct::run(&reconstruct),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -24,7 +33,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // Nothing is left to do if even this cannot be written.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
-            ExitCode::FAILURE
+            failure::exit_code(&error)
         }
     }
 }

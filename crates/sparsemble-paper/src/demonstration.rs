@@ -93,6 +93,7 @@ impl Demonstration {
         let draw = |count, seed| TrainingPatches {
             side: settings.patch_side,
             count,
+            remove_mean: true,
             min_variance: 0.0,
             unit_norm: false,
             seed,

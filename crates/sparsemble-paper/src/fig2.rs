@@ -18,7 +18,12 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
     let row = |trial: &Trial| {
         let errors = [trial.error(), trial.best_member(), trial.best_of_each].map(|error| format!("{error:.5}"));
         let gain = format!("{:.1} %", 100.0 * (1.0 - trial.error() / trial.best_member()));
-        [trial.method.name().to_owned(), trial.n_atoms.to_string()].into_iter().chain(errors).chain([gain]).collect()
+        let psnr = format!("{:.2}", psnr(settings, trial.error()));
+        [trial.method.name().to_owned(), trial.n_atoms.to_string()]
+            .into_iter()
+            .chain(errors)
+            .chain([gain, psnr])
+            .collect()
     };
     let labels = Labels {
         title: TITLE,
@@ -32,6 +37,7 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
         "best single member",
         "best member of each patch",
         "gain over the best single member",
+        "PSNR of the ensemble (dB)",
     ];
     Outcome {
         name: "fig2",
@@ -51,6 +57,12 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
         plot: bars(&labels, &sizes(trials), &series(trials)),
         results: json!({ "settings": settings, "trials": trials }),
     }
+}
+
+/// The peak signal-to-noise ratio of patches with this mean squared norm of the residual.
+fn psnr(settings: &Settings, error: f64) -> f64 {
+    let n_pixels = (settings.patch_side * settings.patch_side) as f64;
+    10.0 * (settings.white * settings.white * n_pixels / error).log10()
 }
 
 fn sizes(trials: &[Trial]) -> Vec<String> {

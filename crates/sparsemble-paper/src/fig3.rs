@@ -41,7 +41,7 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
         ),
         headings: std::iter::once("L".to_owned()).chain(names).chain(trained).collect(),
         rows: (0..rounds).map(row).collect(),
-        statements: vec![falls(trials), flattens(trials), training_never_rises(trials)],
+        statements: vec![falls(trials), falls_with_each(trials), flattens(trials), training_never_rises(trials)],
         plot: lines(&labels, &series),
         results: json!({ "settings": settings, "trials": trials }),
     }
@@ -51,19 +51,46 @@ fn boosted(trials: &[Trial]) -> impl Iterator<Item = &Trial> {
     trials.iter().filter(|trial| trial.method != Method::RandExAv)
 }
 
-fn rises(errors: &[f64]) -> usize {
-    errors.windows(2).filter(|pair| pair[1] > pair[0]).count()
+/// How often the error is greater than it was, and the largest rise as a fraction of the error.
+fn rises(errors: &[f64]) -> (usize, f64) {
+    let rises = errors.windows(2).map(|pair| pair[1] / pair[0] - 1.0).filter(|rise| *rise > 0.0);
+    rises.fold((0, 0.0), |(count, largest), rise| (count + 1, rise.max(largest)))
+}
+
+/// The errors of 1, 2, 4, 8 … models.
+fn doublings(errors: &[f64]) -> Vec<f64> {
+    let numbers = std::iter::successors(Some(1_usize), |number| number.checked_mul(2));
+    numbers.map_while(|number| errors.get(number - 1).copied()).collect()
 }
 
 fn falls(trials: &[Trial]) -> Statement {
     let evidence = |trial: &Trial| {
-        let (first, last) = (trial.errors[0], trial.error());
-        format!("{} {first:.5} → {last:.5}, {} rises", trial.method.name(), rises(&trial.errors))
+        let errors: Vec<_> = doublings(&trial.errors).iter().map(|error| format!("{error:.4}")).collect();
+        format!("{} {}", trial.method.name(), errors.join(" → "))
     };
     Statement {
         claim: printed::MORE_MODELS_LESS_ERROR,
-        holds: trials.iter().all(|trial| rises(&trial.errors) == 0),
+        holds: trials.iter().all(|trial| rises(&doublings(&trial.errors)).0 == 0),
         evidence: trials.iter().map(evidence).collect::<Vec<_>>().join("; "),
+    }
+}
+
+fn falls_with_each(trials: &[Trial]) -> Statement {
+    Statement {
+        claim: printed::EACH_MODEL_LESS_ERROR,
+        holds: trials.iter().all(|trial| rises(&trial.errors).0 == 0),
+        evidence: trials.iter().map(|trial| told(trial, &trial.errors)).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// The rises of a method, in words.
+fn told(trial: &Trial, errors: &[f64]) -> String {
+    let name = trial.method.name();
+    match rises(errors) {
+        (0, _) => format!("{name} never rises"),
+        (count, largest) => {
+            format!("{name} rises {count} times in {}, by at most {:.2} %", errors.len() - 1, 100.0 * largest)
+        }
     }
 }
 
@@ -93,15 +120,10 @@ fn flattens(trials: &[Trial]) -> Statement {
 
 fn training_never_rises(trials: &[Trial]) -> Statement {
     let errors = |trial: &Trial| trial.training.iter().map(|round| round.error).collect::<Vec<_>>();
-    let evidence = |trial: &Trial| {
-        let errors = errors(trial);
-        let (first, last) = (errors[0], errors[errors.len() - 1]);
-        format!("{} {first:.5} → {last:.5}, {} rises", trial.method.name(), rises(&errors))
-    };
     Statement {
         claim: printed::TRAINING_NEVER_RISES,
-        holds: boosted(trials).all(|trial| rises(&errors(trial)) == 0),
-        evidence: boosted(trials).map(evidence).collect::<Vec<_>>().join("; "),
+        holds: boosted(trials).all(|trial| rises(&errors(trial)).0 == 0),
+        evidence: boosted(trials).map(|trial| told(trial, &errors(trial))).collect::<Vec<_>>().join("; "),
     }
 }
 
@@ -113,6 +135,14 @@ mod tests {
     fn quarters_share_the_fall() {
         let shares = quarters(&[10.0, 6.0, 4.0, 3.0, 2.0]);
         assert!(shares.iter().zip([0.5, 0.25, 0.125, 0.125]).all(|(share, expected)| (share - expected).abs() < 1e-12));
-        assert_eq!(rises(&[3.0, 2.0, 2.5, 2.5, 3.0]), 2);
+    }
+
+    #[test]
+    fn rises_are_counted_and_doublings_picked() {
+        let errors = [4.0, 2.0, 2.5, 2.5, 3.0];
+        let (count, largest) = rises(&errors);
+        assert!(count == 2 && (largest - 0.25).abs() < 1e-12);
+        assert_eq!(doublings(&errors), [4.0, 2.0, 2.5]);
+        assert!(doublings(&[]).is_empty() && rises(&[]).0 == 0);
     }
 }

@@ -77,7 +77,11 @@ pub const TRAINING_NEVER_RISES: Claim =
 
 /// Fig. 3: the first half of the last sentence of §III-C.
 pub const MORE_MODELS_LESS_ERROR: Claim =
-    Claim { place: "§III-C", words: "the error falls as the number of models grows, model by model", always: false };
+    Claim { place: "§III-C", words: "the error falls each time the number of models is doubled", always: false };
+
+/// Fig. 3: the same words, read for each model.
+pub const EACH_MODEL_LESS_ERROR: Claim =
+    Claim { place: "§III-C", words: "read more strictly: the error falls with every single model", always: false };
 
 /// Fig. 3: the second half of it.
 pub const FLATTENS: Claim = Claim {

@@ -82,11 +82,19 @@ fn a_statement_that_fails_is_told() {
     assert!(statements[..2].iter().all(|statement| !statement.holds));
 
     let mut broken = trials(|trial| trial.n_atoms == SIZES[0]);
+    broken.iter_mut().for_each(|trial| trial.errors = vec![1.0, 0.5, 0.4, 0.3, 0.25, 0.2]);
+    let judged = |trials: &[Trial]| {
+        let statements = fig3::outcome(&settings(), trials).statements;
+        statements.iter().map(|statement| statement.holds).collect::<Vec<_>>()
+    };
+    assert_eq!(judged(&broken), [true; 4]);
+    broken[0].errors[2] = 0.51;
+    assert_eq!(judged(&broken), [true, false, true, true]);
+    broken[1].errors[3] = 0.51;
+    assert_eq!(judged(&broken), [false, false, true, true]);
+    broken[2].errors = vec![1.0, 0.9, 0.8, 0.7, 0.6, 0.1];
     broken[1].training[3].error = broken[1].training[2].error + 1e-6;
-    let last = broken[2].errors.len() - 1;
-    broken[2].errors[last] = 0.1 * broken[2].errors[0];
-    let statements = fig3::outcome(&settings(), &broken).statements;
-    assert_eq!(statements.iter().map(|statement| statement.holds).collect::<Vec<_>>(), [true, false, false]);
+    assert_eq!(judged(&broken), [false; 4]);
 
     broken[0].member_errors[4] = 0.9 * broken[0].error();
     broken[1].beta[0] += 0.01;
@@ -204,7 +212,7 @@ fn the_page_shows_every_experiment_and_the_plots_are_beside_it() {
         let plot = std::fs::read_to_string(folder.path().join(format!("docs/figures/{name}.svg"))).unwrap();
         assert!(plot.starts_with("<svg ") && plot.ends_with("</svg>\n") && !plot.contains("NaN"));
     }
-    assert!(page.contains("of the 10 statements checked here hold"));
+    assert!(page.contains("of the 11 statements checked here hold"));
     assert!(page.contains("| training patches drawn | 1500 |"));
 }
 

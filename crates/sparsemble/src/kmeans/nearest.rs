@@ -39,6 +39,8 @@ pub(super) struct Scratch<T> {
     from_origin: Columns<T>,
     tiles: Tiles<T>,
     maxima: Maxima<T>,
+    /// Centres of which the nearest is one.
+    leaders: Vec<u32>,
     space: Option<screen::Space<T>>,
     /// The squared distance below which a centre is wanted, for each sample of the block.
     limits: Vec<f64>,
@@ -61,7 +63,8 @@ impl<T: Scalar> Nearest<T> {
             samples: Columns::zeros(rows, BLOCK),
             from_origin: Columns::zeros(rows + 1, BLOCK),
             tiles: Tiles::new(rows + 1, BLOCK),
-            maxima: Maxima::new(&self.panels, BLOCK, 1, Largest::Value),
+            maxima: Maxima::new(&self.panels, BLOCK, Largest::Value),
+            leaders: Vec::new(),
             space: self.screen.as_ref().map(Screen::space),
             limits: Vec::with_capacity(BLOCK),
             found: Vec::with_capacity(BLOCK),
@@ -117,16 +120,19 @@ impl<T: Scalar> Nearest<T> {
         }
     }
 
-    /// Looks at all centres.
+    /// Looks at all centres. The pass tells of a few that the nearest is one of them; the distances tell which.
     fn search(&self, scratch: &mut Scratch<T>) {
-        let Scratch { samples, tiles, maxima, limits, found, .. } = scratch;
-        maxima.clear();
+        let Scratch { samples, tiles, maxima, leaders, limits, found, .. } = scratch;
         correlate(&self.panels, tiles, maxima);
         found.clear();
         dispatch!(self.panels.level(), simd => {
             for (slot, &limit) in limits.iter().enumerate() {
-                let winner = [maxima.best(simd, slot).unwrap_or(self.origin) as u32];
-                found.push(nearest_of(simd, &self.centers, &winner, samples.padded(slot), limit));
+                leaders.clear();
+                maxima.leaders(simd, slot, leaders);
+                if leaders.is_empty() {
+                    leaders.push(self.origin as u32); // no centre is nearer
+                }
+                found.push(nearest_of(simd, &self.centers, leaders, samples.padded(slot), limit));
             }
         });
     }

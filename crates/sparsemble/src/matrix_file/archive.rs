@@ -92,3 +92,55 @@ impl<R: Read + Seek> Archive<R> {
         Ok(value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Matrix;
+    use std::io::{Cursor, Write};
+    use zip::write::SimpleFileOptions;
+    use zip::{CompressionMethod, ZipWriter};
+
+    /// An archive of these entries, packed as `numpy.savez_compressed` does.
+    fn packed(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in entries {
+            let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+            writer.start_file(*name, options).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    fn array(shape: &str, values: &[f64]) -> Vec<u8> {
+        let mut bytes = Header::bytes("<f8", shape);
+        npy::append(&mut bytes, values);
+        bytes
+    }
+
+    fn read(bytes: &[u8], name: Option<&str>) -> Outcome<Matrix<f64>> {
+        let mut archive = Archive::open(Cursor::new(bytes), bytes.len() as u64)?;
+        assert!(archive.number_type(name).is_ok_and(|number| number.is_native::<f64>()));
+        Ok(archive.samples(name)?.to_matrix())
+    }
+
+    #[test]
+    fn packed_arrays_are_chosen_by_name_and_other_entries_are_passed_over() {
+        let (a, b) = (array("(1, 2)", &[1.0, 2.0]), array("(2, 1)", &[3.0, 4.0]));
+        let one = packed(&[("readme.txt", b"hello".to_vec()), ("a.npy", a.clone())]);
+        assert_eq!(read(&one, None).unwrap(), Matrix::from_columns(vec![1.0, 2.0], 2, 1).unwrap());
+        let two = packed(&[("a.npy", a), ("deep/b.npy", b)]);
+        assert_eq!(read(&two, Some("deep/b")).unwrap(), Matrix::from_columns(vec![3.0, 4.0], 1, 2).unwrap());
+    }
+
+    #[test]
+    fn an_archive_that_unpacks_to_far_more_than_it_holds_is_refused_before_memory_is_spent() {
+        // A hundred megabytes of zeros in a hundred kilobytes.
+        let mut zeros = Header::bytes("<f8", "(200000, 64)");
+        zeros.resize(zeros.len() + 200_000 * 64 * 8, 0);
+        let bomb = packed(&[("a.npy", zeros)]);
+        assert!(bomb.len() < 200_000);
+        let refused = format!("{:?}", read(&bomb, None).unwrap_err());
+        assert!(refused.contains("promise to become"), "{refused}");
+    }
+}

@@ -105,14 +105,31 @@ pub fn dtype(location: impl AsRef<Path>) -> Result<&'static str> {
     Ok(if fits_single { f32::NAME } else { f64::NAME })
 }
 
+/// Whether [`write()`] could write a file of this name: worth asking before long work.
+///
+/// # Errors
+/// [`Error::Data`] if not; it says which names are known.
+pub fn expect_samples_name(path: impl AsRef<Path>) -> Result<()> {
+    expect_format(path.as_ref(), &[Format::Npy, Format::Csv], ".npy or .csv")
+}
+
+/// Whether [`write_codes`] could write a file of this name: worth asking before long work.
+///
+/// # Errors
+/// [`Error::Data`] if not; it says which names are known.
+pub fn expect_codes_name(path: impl AsRef<Path>) -> Result<()> {
+    expect_format(path.as_ref(), &[Format::Npz, Format::Npy, Format::Csv], ".npz, .npy or .csv")
+}
+
 /// Writes samples to a `.npy` or `.csv` file, one sample a row, replacing any file of that name at once.
 ///
 /// # Errors
 /// [`Error::Data`] if the name ends otherwise, [`Error::Io`] if the folder cannot be written to. A file of that name is
 /// then left as it was.
 pub fn write<T: Scalar>(path: impl AsRef<Path>, samples: MatrixView<'_, T>) -> Result<()> {
+    expect_samples_name(&path)?;
     let shape = (samples.columns(), samples.rows());
-    write_rows(path.as_ref(), ".npy or .csv", shape, |index, row| samples.copy_column(index, row))
+    write_rows(path.as_ref(), shape, |index, row| samples.copy_column(index, row))
 }
 
 /// Writes codes, one sample a row: to a `.npz` file as SciPy's CSR array, or to a `.npy` or `.csv` file with all zeros.
@@ -133,12 +150,13 @@ pub fn write<T: Scalar>(path: impl AsRef<Path>, samples: MatrixView<'_, T>) -> R
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 pub fn write_codes<T: Scalar>(path: impl AsRef<Path>, codes: &SparseCodes<T>) -> Result<()> {
+    expect_codes_name(&path)?;
     let path = path.as_ref();
     if Format::of_path(path) == Some(Format::Npz) {
         return files::write_atomically(path, |file| codes::write(file, codes));
     }
     let fill = |index: usize, row: &mut [T]| codes.column(index).for_each(|(atom, value)| row[atom] = value);
-    write_rows(path, ".npz, .npy or .csv", (codes.n_samples(), codes.n_atoms()), fill)
+    write_rows(path, (codes.n_samples(), codes.n_atoms()), fill)
 }
 
 /// Reads codes: a CSR matrix in a `.npz` file of SciPy, or any file that [`read`] knows, whose zeros are dropped.
@@ -163,18 +181,18 @@ pub fn read_codes<T: Scalar>(location: impl AsRef<Path>) -> Result<SparseCodes<T
     Ok(codes)
 }
 
-fn write_rows<T: Scalar>(
-    path: &Path,
-    known: &str,
-    shape: (usize, usize),
-    fill: impl FnMut(usize, &mut [T]),
-) -> Result<()> {
-    match Format::of_path(path) {
-        Some(Format::Npy) => files::write_atomically(path, |file| npy::write(file, shape, fill)),
-        Some(Format::Csv) => files::write_atomically(path, |file| table::write(file, shape, fill)),
-        _ => Err(Error::Data {
-            name: path.display().to_string(),
-            reason: format!("the name of this file must end in {known}"),
-        }),
+/// Writes rows that are made one at a time.
+fn write_rows<T: Scalar>(path: &Path, shape: (usize, usize), fill: impl FnMut(usize, &mut [T])) -> Result<()> {
+    files::write_atomically(path, |file| match Format::of_path(path) {
+        Some(Format::Csv) => table::write(file, shape, fill),
+        _ => npy::write(file, shape, fill),
+    })
+}
+
+fn expect_format(path: &Path, formats: &[Format], names: &str) -> Result<()> {
+    if Format::of_path(path).is_some_and(|format| formats.contains(&format)) {
+        return Ok(());
     }
+    let reason = format!("the name of this file must end in {names}");
+    Err(Error::Data { name: path.display().to_string(), reason })
 }

@@ -14,13 +14,14 @@ use crate::scalar::Scalar;
 use super::grid::copy_patch;
 use super::means::remove_mean;
 
-/// Draws patches at random places of a set of pictures: mean removed, nearly flat ones rejected.
+/// Draws patches at random places of a set of pictures: nearly flat ones rejected, mean removed.
 ///
 /// | field | symbol | default | paper's value |
 /// | --- | --- | --- | --- |
 /// | `side` | √M | 8 | 8 (5 for super-resolution) |
 /// | `count` | T | 100 000 | 100 000 before rejection |
 /// | `min_variance` | | 10 | not stated; 10 reproduces Table II |
+/// | `remove_mean` | | `true` | `true` |
 /// | `unit_norm` | | `false` | `true` for the atoms of example dictionaries |
 /// | `seed` | | 0 | |
 ///
@@ -48,7 +49,9 @@ pub struct TrainingPatches {
     pub count: usize,
     /// A patch is rejected unless its variance (divisor M − 1, in squared grey levels) is above this.
     pub min_variance: f64,
-    /// Scale each patch to norm 1 after removing its mean.
+    /// Subtract from each patch its mean.
+    pub remove_mean: bool,
+    /// Scale each patch to norm 1, after its mean was removed if it is.
     pub unit_norm: bool,
     /// Another seed, other patches.
     pub seed: u64,
@@ -56,7 +59,7 @@ pub struct TrainingPatches {
 
 impl Default for TrainingPatches {
     fn default() -> Self {
-        Self { side: 8, count: 100_000, min_variance: 10.0, unit_norm: false, seed: 0 }
+        Self { side: 8, count: 100_000, min_variance: 10.0, remove_mean: true, unit_norm: false, seed: 0 }
     }
 }
 
@@ -78,11 +81,14 @@ impl TrainingPatches {
             };
             let (image, origin) = places.locate(index);
             copy_patch(&images[image], origin, self.side, &mut patch);
-            remove_mean(&mut patch);
+            let removed = remove_mean(&mut patch);
             let energy: f64 = patch.iter().map(|value| value * value).sum();
             if energy > self.min_variance * (patch.len() - 1) as f64 {
-                let scale = if self.unit_norm { 1.0 / energy.sqrt() } else { 1.0 };
-                patches.extend(patch.iter().map(|value| T::from_f64(value * scale)));
+                let mean = if self.remove_mean { 0.0 } else { removed };
+                // The mean is orthogonal to what is left without it.
+                let norm = (energy + mean * mean * patch.len() as f64).sqrt();
+                let scale = if self.unit_norm { 1.0 / norm } else { 1.0 };
+                patches.extend(patch.iter().map(|value| T::from_f64((value + mean) * scale)));
                 found += 1;
             }
         }
@@ -196,5 +202,15 @@ mod tests {
             (0..3).map(|index| places.locate(index)).collect::<Vec<_>>(),
             [(0, (0, 0)), (0, (0, 1)), (2, (0, 0))]
         );
+    }
+
+    #[test]
+    fn a_patch_that_keeps_its_mean_is_the_picture_as_it_is() {
+        let picture = GrayImage::new(Size { width: 2, height: 2 }, vec![100.0, 110.0, 120.0, 130.0]).unwrap();
+        let draw = TrainingPatches { side: 2, count: 1, remove_mean: false, ..TrainingPatches::default() };
+        assert_eq!(draw.draw::<f64>(std::slice::from_ref(&picture)).unwrap().as_slice(), picture.samples());
+        let scaled = TrainingPatches { unit_norm: true, ..draw }.draw::<f64>(&[picture]).unwrap();
+        let energy: f64 = scaled.as_slice().iter().map(|value| value * value).sum();
+        assert!((energy - 1.0).abs() < 1e-12 && scaled.as_slice().iter().all(|&value| value > 0.0));
     }
 }

@@ -55,7 +55,7 @@ fn codes_come_back<T: Scalar>(codes: &SparseCodes<T>) {
 }
 
 proptest! {
-    #![proptest_config(cases(40))]
+    #![proptest_config(cases(10))]
 
     #[test]
     fn samples_come_back_bit_for_bit(rows in 1_usize..9, columns in 1_usize..9, seed: u64, scale in -300_i32..300) {

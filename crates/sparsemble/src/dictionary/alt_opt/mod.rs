@@ -16,6 +16,8 @@ mod statistics;
 mod update;
 
 pub use alternation::Alternation;
+#[cfg(feature = "io")]
+pub(crate) use online::Memory;
 pub use online::{BatchOrder, OnlineAltOpt, OnlineLearner};
 pub use pass::CodesReport;
 

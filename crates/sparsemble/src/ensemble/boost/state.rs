@@ -107,7 +107,9 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         }
         let strips = self.code(&model, run)?;
         let mut products = Products::default();
-        strips.iter().for_each(|strip| products.add(1.0, strip.products));
+        for strip in &strips {
+            products.add(1.0, strip.products);
+        }
         let alpha = self.alpha(products)?;
         let alpha = known.map_or(Ok(alpha), |known| same("alpha", known.alpha, alpha, 1.0))?;
         let (masses, member_error) = self.next_masses(&strips)?;

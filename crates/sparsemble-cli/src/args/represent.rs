@@ -1,0 +1,90 @@
+//! What can be typed after `sparsemble info`, `encode` and `reconstruct`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{CoderArguments, RunArguments};
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Example:\n  sparsemble info model.safetensors --atoms atoms.png")]
+pub(crate) struct InfoArguments {
+    /// The model file, or a checkpoint.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    /// Write a picture of all atoms, which must be square patches.
+    #[arg(long, value_name = "PNG")]
+    pub(crate) atoms: Option<PathBuf>,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Write over a picture that exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  sparsemble encode model.safetensors samples.npy -o codes.npz
+  sparsemble encode model.safetensors samples.csv -o codes.csv --sparsity 3
+
+A sample is a row of SAMPLES and of CODES. A .npz file holds a CSR array that scipy.sparse.load_npz reads; .npy and .csv
+hold all zeros too. The columns of the codes are the atoms of all dictionaries of the model, one after the other.")]
+pub(crate) struct EncodeArguments {
+    /// The model file.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    /// The samples to code: .npy, .npz, .csv or .mat.
+    #[arg(value_name = "SAMPLES")]
+    pub(crate) samples: PathBuf,
+
+    /// The file of codes to write: .npz, .npy or .csv.
+    #[arg(short, long, value_name = "CODES")]
+    pub(crate) output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) coder: CoderArguments,
+
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  sparsemble reconstruct model.safetensors codes.npz -o approximations.npy
+  sparsemble reconstruct model.safetensors --samples samples.npy -o approximations.npy --spread spread.csv
+
+With --samples the samples are coded first, and the errors of their approximations are printed.")]
+pub(crate) struct ReconstructArguments {
+    /// The model file.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    /// Codes that `sparsemble encode` has written: .npz, .npy or .csv.
+    #[arg(value_name = "CODES", required_unless_present = "samples")]
+    pub(crate) codes: Option<PathBuf>,
+
+    /// Code these samples instead: .npy, .npz, .csv or .mat.
+    #[arg(long, value_name = "SAMPLES", conflicts_with = "codes")]
+    pub(crate) samples: Option<PathBuf>,
+
+    /// The file of approximations to write, a sample a row: .npy or .csv.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+
+    /// Write how far the members of the ensemble are from each other, a number a sample: .npy or .csv.
+    #[arg(long, value_name = "FILE", requires = "samples")]
+    pub(crate) spread: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) coder: CoderArguments,
+
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}

@@ -1,0 +1,129 @@
+//! What can be typed after `sparsemble train`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use sparsemble::recipe::Method;
+
+use super::{CoderArguments, RunArguments};
+
+const EXAMPLES: &str = "\
+Examples:
+  sparsemble train --method boost-km --atoms 256 --models 20 --lambda 0.2 -o model.safetensors photos/
+  sparsemble train --method k-svd --atoms 128 --sparsity 5 -o model.safetensors samples.npy
+  sparsemble train --method ex-mld --levels 8 --patch 8 -o model.safetensors a.png b.png
+
+Methods:
+  alt-opt     one dictionary, by turns of coding and block coordinate descent
+  mod         the same with the method of optimal directions
+  k-svd       the same with approximate K-SVD; needs a pursuit (--sparsity)
+  rand-ex-av  dictionaries of random samples, averaged
+  boost-ex    dictionaries of samples drawn by their errors, boosted
+  boost-km    dictionaries of K-Means centres, boosted
+  mld         levels of lines through the origin
+  ex-mld      levels of averaged dictionaries of samples
+
+Patches of pictures lose their mean and are scaled to norm 1, and nearly flat ones are left out, so λ does not depend on
+contrast. Matrices are taken as they are: a λ for samples of norm 1 is c·λ for samples of norm c.
+
+After each step the model so far is kept beside MODEL, in MODEL.checkpoint. A run that was interrupted or killed goes on
+with --resume, the same settings and the same sources, and ends in the same bytes.";
+
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct TrainArguments {
+    /// Pictures, folders of pictures, or matrices with a sample a row: .npy, .npz, .csv, .mat (FILE.npz:NAME, FILE.mat:NAME).
+    #[arg(required = true, value_name = "SOURCE")]
+    pub(crate) sources: Vec<PathBuf>,
+
+    /// The model file to write.
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
+
+    /// alt-opt, mod, k-svd, rand-ex-av, boost-ex, boost-km, mld or ex-mld.
+    #[arg(long)]
+    pub(crate) method: Method,
+
+    /// The atoms of each dictionary [default: 256, or 16 in a level].
+    #[arg(long, value_name = "K")]
+    pub(crate) atoms: Option<usize>,
+
+    /// The dictionaries of an ensemble [default: 20, or 50 in a level].
+    #[arg(long, value_name = "L")]
+    pub(crate) models: Option<usize>,
+
+    /// The levels of mld and ex-mld [default: 16].
+    #[arg(long, value_name = "N")]
+    pub(crate) levels: Option<usize>,
+
+    /// The most iterations of alt-opt, mod and k-svd [default: 50].
+    #[arg(long, value_name = "N")]
+    pub(crate) iterations: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) coder: CoderArguments,
+
+    /// Hold this fraction of the samples out and stop boosting when their error no longer falls.
+    #[arg(long, value_name = "F")]
+    pub(crate) validation: Option<f64>,
+
+    /// How many rounds without a better error to wait for one.
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "validation")]
+    pub(crate) patience: usize,
+
+    /// See the samples through Φ when boosting: a matrix file with a measurement a row.
+    #[arg(long, value_name = "MATRIX")]
+    pub(crate) phi: Option<PathBuf>,
+
+    /// The seed of all random choices.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) patches: PatchArguments,
+
+    /// The type of all numbers [default: that of the matrix; float32 for pictures].
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) dtype: Option<Dtype>,
+
+    /// Go on where an earlier run of the same training was left.
+    #[arg(long)]
+    pub(crate) resume: bool,
+
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+/// What is taken from pictures.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Patches of pictures")]
+pub(crate) struct PatchArguments {
+    /// The side of a patch in pixels.
+    #[arg(long, value_name = "PIXELS", default_value_t = 8)]
+    pub(crate) patch: usize,
+
+    /// How many patches to draw at random [default: 100000, or all there are if these are fewer].
+    #[arg(long, value_name = "T")]
+    pub(crate) samples: Option<usize>,
+
+    /// Leave out patches whose variance, in squared grey levels, is not above this.
+    #[arg(long, value_name = "V", default_value_t = 10.0)]
+    pub(crate) min_variance: f64,
+
+    /// Do not subtract the mean of each patch.
+    #[arg(long)]
+    pub(crate) keep_mean: bool,
+
+    /// Do not scale each patch to norm 1: grey levels from 0 to 255.
+    #[arg(long)]
+    pub(crate) keep_norm: bool,
+}
+
+/// The type of all numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dtype {
+    /// 32-bit reals.
+    F32,
+    /// 64-bit reals.
+    F64,
+}

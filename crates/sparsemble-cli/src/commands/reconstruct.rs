@@ -1,0 +1,110 @@
+//! `sparsemble reconstruct`: approximations from codes, or from samples that are coded first.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use sparsemble::metrics::Residuals;
+use sparsemble::{Matrix, MatrixView, Model, Run, Scalar, matrix_file, model_file};
+
+use super::represent;
+use crate::args::ReconstructArguments;
+use crate::output::{claim, print, warn};
+use crate::progress::Progress;
+
+pub(crate) fn run(arguments: &ReconstructArguments) -> Result<()> {
+    for path in [Some(&arguments.output), arguments.spread.as_ref()].into_iter().flatten() {
+        claim(path, arguments.run.force)?;
+        matrix_file::expect_samples_name(path)?;
+    }
+    let inspection = model_file::inspect(&arguments.model)?;
+    if inspection.dtype == f32::NAME { reconstruct::<f32>(arguments) } else { reconstruct::<f64>(arguments) }
+}
+
+/// Approximations, and what is known of them.
+struct Outcome<T> {
+    values: Matrix<T>,
+    coder: Option<String>,
+    residuals: Option<Residuals>,
+    unconverged: usize,
+}
+
+fn reconstruct<T: Scalar>(arguments: &ReconstructArguments) -> Result<()> {
+    let model = represent::load::<T>(&arguments.model)?;
+    let progress = Progress::start("reconstructing")?;
+    let tell = |done: usize, total: usize| progress.tell(done, total);
+    let run = Run::threads(arguments.run.threads).on_progress(&tell);
+    let outcome = if let Some(samples) = &arguments.samples {
+        from_samples(arguments, &model, samples, run)?
+    } else {
+        let codes = matrix_file::read_codes(arguments.codes.as_ref().context("no codes were given")?)?;
+        Outcome { values: model.reconstruct(&codes, run)?, coder: None, residuals: None, unconverged: 0 }
+    };
+    matrix_file::write(&arguments.output, outcome.values.view())?;
+    drop(progress);
+    report(arguments, &outcome)
+}
+
+fn from_samples<T: Scalar>(
+    arguments: &ReconstructArguments,
+    model: &Model<T>,
+    samples: &Path,
+    run: Run<'_>,
+) -> Result<Outcome<T>> {
+    let coder = represent::coder(&arguments.coder, model)?;
+    if arguments.spread.is_some() && !matches!(model, Model::Ensemble(_)) {
+        bail!("only an ensemble has members that can differ; leave --spread out");
+    }
+    let samples = matrix_file::read::<T>(samples)?;
+    let approximation = model.approximate(samples.view(), &coder, run)?;
+    if let Some(path) = &arguments.spread {
+        matrix_file::write(path, MatrixView::from_columns(&approximation.spread, 1, approximation.spread.len())?)?;
+    }
+    // Measurements cannot be compared with what they were measured of.
+    let comparable = model.n_inputs() == model.n_features();
+    let residuals = comparable.then(|| Residuals::of(samples.view(), approximation.values.view())).transpose()?;
+    Ok(Outcome {
+        values: approximation.values,
+        coder: Some(represent::name(&coder, model)),
+        residuals,
+        unconverged: approximation.unconverged,
+    })
+}
+
+fn report<T: Scalar>(arguments: &ReconstructArguments, outcome: &Outcome<T>) -> Result<()> {
+    let output = arguments.output.display();
+    let (n_samples, n_features) = (outcome.values.columns(), outcome.values.rows());
+    let coder = outcome.coder.as_ref().map_or(String::new(), |coder| format!(" by {coder}"));
+    let errors = outcome.residuals.as_ref().map_or(String::new(), |residuals| {
+        let Residuals { mean, relative, worst, worst_sample } = residuals;
+        format!(
+            "\nerror: mean ‖x − x̂‖² {mean:.4e}, {:.2} % of the energy; worst {worst:.4e} (sample {worst_sample})",
+            100.0 * relative
+        )
+    });
+    let text = format!("{n_samples} samples of {n_features} features{coder}{errors}\nwrote {output}");
+    let residuals = outcome.residuals.as_ref().map_or(Value::Null, |residuals| {
+        json!({
+            "mean": residuals.mean,
+            "relative": residuals.relative,
+            "worst": residuals.worst,
+            "worst_sample": residuals.worst_sample,
+        })
+    });
+    let object = json!({
+        "program": "sparsemble reconstruct",
+        "version": env!("CARGO_PKG_VERSION"),
+        "output": output.to_string(),
+        "spread": arguments.spread.as_ref().map(|path| path.display().to_string()),
+        "coder": outcome.coder,
+        "n_samples": n_samples,
+        "n_features": n_features,
+        "error": residuals,
+        "unconverged": outcome.unconverged,
+    });
+    print(arguments.run.json, &object, &text)?;
+    match outcome.unconverged {
+        0 => Ok(()),
+        samples => warn(&format!("the coder did not reach its tolerance for {samples} samples")),
+    }
+}

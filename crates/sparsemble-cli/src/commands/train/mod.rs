@@ -1,0 +1,135 @@
+//! `sparsemble train`: from pictures or a matrix to a model file.
+
+mod place;
+mod settings;
+mod source;
+
+use std::time::Instant;
+
+use anyhow::Result;
+use serde_json::json;
+use sparsemble::degradation::Degradation;
+use sparsemble::model_file::{self, PhiRecord, Record};
+use sparsemble::recipe::{Recipe, Step, Trained, TrainingSet};
+use sparsemble::{Error, Model, Run, Scalar};
+
+use crate::args::{Dtype, TrainArguments};
+use crate::description::{Description, error};
+use crate::output::{print, warn};
+use crate::progress::Progress;
+use place::Place;
+use source::{Samples, Sources};
+
+pub(crate) fn run(arguments: &TrainArguments) -> Result<()> {
+    let recipe = settings::recipe(arguments)?;
+    let place = Place::claim(arguments)?;
+    let sources = Sources::find(&arguments.sources, &arguments.patches)?;
+    match arguments.dtype.map_or_else(|| sources.dtype(), Ok)? {
+        Dtype::F32 => Training::<f32>::prepare(arguments, &recipe, &sources)?.run(&place),
+        Dtype::F64 => Training::<f64>::prepare(arguments, &recipe, &sources)?.run(&place),
+    }
+}
+
+/// All that decides a training.
+struct Training<'a, T> {
+    arguments: &'a TrainArguments,
+    recipe: &'a Recipe,
+    samples: Samples<T>,
+    phi: Option<PhiRecord<T>>,
+}
+
+impl<'a, T: Scalar> Training<'a, T> {
+    fn prepare(arguments: &'a TrainArguments, recipe: &'a Recipe, sources: &Sources) -> Result<Self> {
+        let phi = arguments.phi.as_deref().map(settings::phi).transpose()?;
+        let samples = sources.read(&arguments.patches, arguments.seed)?;
+        Ok(Self { arguments, recipe, samples, phi })
+    }
+
+    fn set(&self) -> TrainingSet<'_, T> {
+        let phi = self.phi.as_ref().and_then(|phi| phi.matrix.as_ref()).map(|phi| phi as &dyn Degradation<T>);
+        TrainingSet { phi, ..TrainingSet::new(self.samples.view()) }
+    }
+
+    fn run(&self, place: &Place) -> Result<()> {
+        let start = Instant::now();
+        let progress = Progress::start("looking at the samples")?;
+        let tell = |done: usize, total: usize| progress.tell(done, total);
+        let run = Run::threads(self.arguments.run.threads).on_progress(&tell);
+        let record = self.record(run)?;
+        let so_far = place.so_far(&record)?;
+        let resumed = so_far.is_some();
+        progress.say("training".into());
+        let trained = self.train(so_far, place, &record, &progress, run).map_err(|error| place.explain(error))?;
+        model_file::save(&self.arguments.output, &trained.model, &record)?;
+        place.clear();
+        drop(progress);
+        self.report(&trained, resumed, start.elapsed().as_secs_f64())
+    }
+
+    /// What is written beside the model.
+    fn record(&self, run: Run<'_>) -> Result<Record<T>> {
+        let mut record = Record::of(self.recipe, self.set(), self.samples.description.clone(), run)?;
+        record.parameters.extend(self.samples.parameters.clone());
+        Ok(Record { phi: self.phi.clone(), ..record })
+    }
+
+    fn train(
+        &self,
+        so_far: Option<Model<T>>,
+        place: &Place,
+        record: &Record<T>,
+        progress: &Progress,
+        run: Run<'_>,
+    ) -> sparsemble::Result<Trained<T>> {
+        let mut watch = |step: Step, so_far: &dyn Fn() -> sparsemble::Result<Model<T>>| {
+            model_file::save_checkpoint(place.checkpoint(), &so_far()?, record)?;
+            let error = step.error.map_or(String::new(), |error| format!(", error {error:.4e}"));
+            progress.say(format!("step {} of {}{error}", step.number, step.of));
+            Ok::<(), Error>(())
+        };
+        match so_far {
+            Some(model) => self.recipe.resume(self.set(), model, &mut watch, run),
+            None => self.recipe.train(self.set(), &mut watch, run),
+        }
+    }
+
+    fn report(&self, trained: &Trained<T>, resumed: bool, seconds: f64) -> Result<()> {
+        let (output, method) = (self.arguments.output.display(), self.recipe.method);
+        let (n_samples, description) = (self.samples.view().columns(), Description::of(&trained.model));
+        let error = error(&trained.model);
+        let told = error.map_or(String::new(), |error| format!(", error {error:.4e}"));
+        let text = format!(
+            "{method}: {} of {} features, from {n_samples} samples{told} ({seconds:.1} s)\n\
+             wrote {output}; look at it with: sparsemble info {output}",
+            description.words(),
+            description.features(),
+        );
+        let object = json!({
+            "program": "sparsemble train",
+            "version": env!("CARGO_PKG_VERSION"),
+            "output": output.to_string(),
+            "method": method.name(),
+            "model": description.json(),
+            "dtype": T::NAME,
+            "n_samples": n_samples,
+            "error": error,
+            "converged": trained.converged,
+            "unconverged": trained.unconverged,
+            "resumed": resumed,
+            "seconds": seconds,
+        });
+        print(self.arguments.run.json, &object, &text)?;
+        not_converged(trained)
+    }
+}
+
+/// At most one line on what did not converge.
+fn not_converged<T>(trained: &Trained<T>) -> Result<()> {
+    let iterations = "the iterations were used up before the objective settled; give more by --iterations";
+    match (trained.converged, trained.unconverged) {
+        (true, 0) => Ok(()),
+        (false, 0) => warn(iterations),
+        (true, samples) => warn(&format!("the coder did not reach its tolerance for {samples} samples")),
+        (false, samples) => warn(&format!("{iterations}; nor did the coder reach its tolerance for {samples} samples")),
+    }
+}

@@ -1,0 +1,72 @@
+//! Where the model goes, and where a run that was left is found again.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use sparsemble::model_file::{self, Record};
+use sparsemble::{Error, Model, Scalar};
+
+use crate::args::TrainArguments;
+use crate::failure::Interrupted;
+use crate::output::claim;
+
+/// The model file and the checkpoint beside it.
+pub(super) struct Place {
+    model: PathBuf,
+    checkpoint: PathBuf,
+    resume: bool,
+}
+
+impl Place {
+    pub(super) fn claim(arguments: &TrainArguments) -> Result<Self> {
+        let model = arguments.output.clone();
+        let mut name = model.clone().into_os_string();
+        name.push(".checkpoint");
+        let checkpoint = PathBuf::from(name);
+        claim(&model, arguments.run.force)?;
+        if checkpoint.exists() && !arguments.resume && !arguments.run.force {
+            bail!(
+                "{} holds a run that was left; add --resume to go on with it or --force to begin anew",
+                checkpoint.display()
+            );
+        }
+        Ok(Self { model, checkpoint, resume: arguments.resume })
+    }
+
+    pub(super) fn checkpoint(&self) -> &Path {
+        &self.checkpoint
+    }
+
+    /// The model of the steps already done, if the run is to go on and there are any.
+    pub(super) fn so_far<T: Scalar>(&self, record: &Record<T>) -> Result<Option<Model<T>>> {
+        if !self.resume {
+            // Begun anew by force: nothing may be mistaken for a step of this run.
+            self.clear();
+        }
+        if !self.checkpoint.exists() {
+            return Ok(None);
+        }
+        let loaded = model_file::load(&self.checkpoint)?;
+        loaded.expect_resumable(record)?;
+        Ok(Some(loaded.model))
+    }
+
+    /// Forgets the steps that were kept to go on with.
+    pub(super) fn clear(&self) {
+        // That it cannot be removed is no reason to fail: most often there is none, or the model is safe by now.
+        let _ = std::fs::remove_file(&self.checkpoint);
+    }
+
+    /// Why a training ended early, and how to go on.
+    pub(super) fn explain(&self, error: Error) -> anyhow::Error {
+        if !matches!(error, Error::Interrupted { .. }) {
+            return error.into();
+        }
+        let message = if self.checkpoint.exists() {
+            format!("interrupted; run the same command with --resume to go on from {}", self.checkpoint.display())
+        } else {
+            format!("interrupted before the first step of {} was done; nothing is kept", self.model.display())
+        };
+        Interrupted(message).into()
+    }
+}

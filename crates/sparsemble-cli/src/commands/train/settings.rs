@@ -1,0 +1,52 @@
+//! From what was typed to what is meant.
+
+use std::path::Path;
+
+use anyhow::Result;
+use sparsemble::degradation::Dense;
+use sparsemble::ensemble::Validation;
+use sparsemble::model_file::PhiRecord;
+use sparsemble::recipe::Recipe;
+use sparsemble::{Matrix, Scalar, matrix_file};
+
+use crate::args::TrainArguments;
+use crate::failure::Usage;
+
+/// The recipe; an option that its method does not use is refused and not passed over.
+pub(super) fn recipe(arguments: &TrainArguments) -> Result<Recipe> {
+    let method = arguments.method;
+    let coder = arguments.coder.chosen();
+    for (given, used, option) in [
+        (arguments.models.is_some(), method.has_models(), "--models"),
+        (arguments.levels.is_some(), method.has_levels(), "--levels"),
+        (arguments.iterations.is_some(), method.iterates(), "--iterations"),
+        (arguments.validation.is_some(), method.boosts(), "--validation"),
+        (arguments.phi.is_some(), method.boosts(), "--phi"),
+        (coder.is_some(), !method.has_levels(), "a coder"),
+    ] {
+        if given && !used {
+            return Err(Usage(format!("the method {method} has no use for {option}; leave it out")).into());
+        }
+    }
+    let default = Recipe::new(method);
+    let patience = arguments.patience;
+    Ok(Recipe {
+        n_atoms: arguments.atoms.unwrap_or(default.n_atoms),
+        n_models: arguments.models.unwrap_or(default.n_models),
+        n_levels: arguments.levels.unwrap_or(default.n_levels),
+        max_iterations: arguments.iterations.unwrap_or(default.max_iterations),
+        coder: coder.unwrap_or_else(|| default.coder.clone()),
+        validation: arguments.validation.map(|fraction| Validation { fraction, patience }),
+        seed: arguments.seed,
+        ..default
+    })
+}
+
+/// Φ from a file, a measurement a row.
+pub(super) fn phi<T: Scalar>(path: &Path) -> Result<PhiRecord<T>> {
+    let file = matrix_file::read::<T>(path)?;
+    // A row of a file is a column to the library.
+    let rows = file.view();
+    let matrix = Matrix::from_fn(rows.columns(), rows.rows(), |row, column| rows.get(column, row));
+    Ok(PhiRecord { description: path.display().to_string(), matrix: Some(Dense::new(matrix.view())?) })
+}

@@ -1,0 +1,177 @@
+//! Where the samples come from: patches of pictures, or the rows of matrices.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use sparsemble::image;
+use sparsemble::matrix_file::{self, MatrixFile, is_matrix_file};
+use sparsemble::patch::TrainingPatches;
+use sparsemble::{Error, Matrix, MatrixView, Scalar};
+
+use crate::args::{Dtype, PatchArguments};
+use crate::failure::Usage;
+
+/// What a picture in a folder is called; a picture that is named itself may be called anything.
+const PICTURES: [&str; 9] = ["bmp", "jpeg", "jpg", "pbm", "pgm", "png", "ppm", "tif", "tiff"];
+/// How many patches are drawn unless the user says so.
+const SAMPLES: usize = 100_000;
+/// How many sources a description names.
+const NAMED: usize = 5;
+
+/// The files to read.
+pub(super) enum Sources {
+    Pictures(Vec<PathBuf>),
+    Matrices(Vec<PathBuf>),
+}
+
+/// Samples to train on, and what to say of them.
+pub(super) struct Samples<T> {
+    values: Values<T>,
+    pub(super) description: String,
+    /// What was done to them.
+    pub(super) parameters: BTreeMap<String, String>,
+}
+
+enum Values<T> {
+    File(MatrixFile<T>),
+    Memory(Matrix<T>),
+}
+
+impl<T: Scalar> Samples<T> {
+    pub(super) fn view(&self) -> MatrixView<'_, T> {
+        match &self.values {
+            Values::File(file) => file.view(),
+            Values::Memory(matrix) => matrix.view(),
+        }
+    }
+}
+
+impl Sources {
+    /// Looks into folders and tells pictures from matrices.
+    pub(super) fn find(paths: &[PathBuf], patches: &PatchArguments) -> Result<Self> {
+        let (matrices, rest): (Vec<PathBuf>, _) =
+            paths.iter().cloned().partition(|path| is_matrix_file(path) && !path.is_dir());
+        if matrices.is_empty() {
+            let mut pictures = Vec::new();
+            for path in rest {
+                if path.is_dir() { pictures.extend(pictures_in(&path)?) } else { pictures.push(path) }
+            }
+            return Ok(Self::Pictures(pictures));
+        }
+        if let Some(picture) = rest.first() {
+            bail!("{} is no matrix, but other sources are; train on pictures or on matrices", picture.display());
+        }
+        if patches.samples.is_some() || patches.keep_mean || patches.keep_norm {
+            let message = "--samples, --keep-mean and --keep-norm are for pictures; matrices are taken as they are";
+            return Err(Usage(message.into()).into());
+        }
+        Ok(Self::Matrices(matrices))
+    }
+
+    /// The type of numbers that holds what the sources have.
+    pub(super) fn dtype(&self) -> Result<Dtype> {
+        let Self::Matrices(matrices) = self else { return Ok(Dtype::F32) };
+        for matrix in matrices {
+            if matrix_file::dtype(matrix)? == f64::NAME {
+                return Ok(Dtype::F64);
+            }
+        }
+        Ok(Dtype::F32)
+    }
+
+    pub(super) fn read<T: Scalar>(&self, patches: &PatchArguments, seed: u64) -> Result<Samples<T>> {
+        match self {
+            Self::Pictures(pictures) => draw(pictures, patches, seed),
+            Self::Matrices(matrices) => {
+                let description = format!("rows of {}", names(matrices));
+                Ok(Samples { values: rows(matrices)?, description, parameters: BTreeMap::new() })
+            }
+        }
+    }
+}
+
+/// The pictures of a folder, by name.
+fn pictures_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let unreadable = || format!("cannot read the folder {}", folder.display());
+    let mut pictures = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(unreadable)? {
+        let path = entry.with_context(unreadable)?.path();
+        let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+        if extension.is_some_and(|extension| PICTURES.contains(&extension.as_str())) && path.is_file() {
+            pictures.push(path);
+        }
+    }
+    if pictures.is_empty() {
+        bail!("the folder {} holds no picture ({})", folder.display(), PICTURES.join(", "));
+    }
+    pictures.sort();
+    Ok(pictures)
+}
+
+/// One matrix as it is, several one after the other.
+fn rows<T: Scalar>(paths: &[PathBuf]) -> Result<Values<T>> {
+    if let [path] = paths {
+        return Ok(Values::File(matrix_file::read(path)?));
+    }
+    let mut values = Vec::new();
+    let mut shape: Option<(usize, usize)> = None;
+    for path in paths {
+        let file = matrix_file::read::<T>(path)?;
+        let (n_features, n_samples) = (file.n_features(), file.n_samples());
+        let (expected, before) = shape.unwrap_or((n_features, 0));
+        if n_features != expected {
+            bail!("{} has {n_features} columns, the sources before it {expected}", path.display());
+        }
+        values.extend(file.to_matrix().into_vec());
+        shape = Some((expected, before + n_samples));
+    }
+    let (rows, columns) = shape.context("no source was given")?;
+    Ok(Values::Memory(Matrix::from_columns(values, rows, columns)?))
+}
+
+/// Patches at random places of all pictures.
+fn draw<T: Scalar>(paths: &[PathBuf], patches: &PatchArguments, seed: u64) -> Result<Samples<T>> {
+    let pictures = paths.iter().map(image::read).collect::<sparsemble::Result<Vec<_>>>()?;
+    let draw = TrainingPatches {
+        side: patches.patch,
+        count: patches.samples.unwrap_or(SAMPLES),
+        min_variance: patches.min_variance,
+        remove_mean: !patches.keep_mean,
+        unit_norm: !patches.keep_norm,
+        seed,
+    };
+    let drawn = match draw.draw(&pictures) {
+        // All there are, unless the user has asked for more.
+        Err(Error::TooFewSamples { found, .. }) if patches.samples.is_none() && found > 0 => {
+            TrainingPatches { count: found, ..draw }.draw(&pictures)?
+        }
+        drawn => drawn?,
+    };
+    let mean = if patches.keep_mean { "" } else { ", mean removed" };
+    let norm = if patches.keep_norm { "" } else { ", unit norm" };
+    let parameters = [
+        ("patch", patches.patch.to_string()),
+        ("min_variance", patches.min_variance.to_string()),
+        ("remove_mean", draw.remove_mean.to_string()),
+        ("unit_norm", draw.unit_norm.to_string()),
+    ];
+    Ok(Samples {
+        description: format!(
+            "{} patches of {side} × {side} pixels of {}{mean}{norm}",
+            drawn.columns(),
+            names(paths),
+            side = patches.patch
+        ),
+        values: Values::Memory(drawn),
+        parameters: parameters.map(|(name, value)| (name.to_owned(), value)).into(),
+    })
+}
+
+/// The sources by name, if they are few.
+fn names(paths: &[PathBuf]) -> String {
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let named: Vec<String> = paths.iter().take(NAMED).map(name).collect();
+    let more = if paths.len() > NAMED { format!(" and {} more", paths.len() - NAMED) } else { String::new() };
+    format!("{}{more}", named.join(", "))
+}

@@ -1,0 +1,86 @@
+//! A model in words and figures.
+
+use serde_json::{Value, json};
+use sparsemble::ensemble::{Ensemble, Round, SparseModel};
+use sparsemble::{Model, Scalar};
+
+/// The sizes of a model.
+pub(crate) struct Description {
+    kind: &'static str,
+    n_inputs: usize,
+    n_features: usize,
+    n_levels: usize,
+    n_models: usize,
+    n_atoms: usize,
+}
+
+impl Description {
+    pub(crate) fn of<T: Scalar>(model: &Model<T>) -> Self {
+        let (n_inputs, n_features) = (model.n_inputs(), model.n_features());
+        let atoms = |ensemble: &Ensemble<T>| ensemble.models().first().map_or(0, SparseModel::n_atoms);
+        let (kind, n_levels, n_models, n_atoms) = match model {
+            Model::Ensemble(ensemble) => ("ensemble", 1, ensemble.n_models(), atoms(ensemble)),
+            Model::Multilevel(multilevel) => {
+                let first = multilevel.levels().first();
+                (
+                    "multilevel dictionary",
+                    multilevel.n_levels(),
+                    first.map_or(0, Ensemble::n_models),
+                    first.map_or(0, atoms),
+                )
+            }
+            _ => ("dictionary", 1, 1, model.n_atoms()),
+        };
+        Self { kind, n_inputs, n_features, n_levels, n_models, n_atoms }
+    }
+
+    /// `ensemble of 20 dictionaries of 256 atoms`.
+    pub(crate) fn words(&self) -> String {
+        let Self { kind, n_levels, n_models, n_atoms, .. } = self;
+        let levels = if *n_levels > 1 { format!(" of {n_levels} levels") } else { String::new() };
+        let models = match n_models {
+            0 | 1 => String::new(),
+            n => format!(" of {n} dictionaries"),
+        };
+        format!("{kind}{levels}{models} of {n_atoms} atoms")
+    }
+
+    pub(crate) fn features(&self) -> String {
+        let Self { n_inputs, n_features, .. } = self;
+        if n_inputs == n_features {
+            format!("{n_features}")
+        } else {
+            format!("{n_features}, seen through {n_inputs} measurements")
+        }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "kind": self.kind,
+            "n_inputs": self.n_inputs,
+            "n_features": self.n_features,
+            "n_levels": self.n_levels,
+            "n_models": self.n_models,
+            "n_atoms": self.n_atoms,
+        })
+    }
+}
+
+/// The error after each step of the training: of the ensemble so far, the objective, or the residuals of a level.
+pub(crate) fn errors<T: Scalar>(model: &Model<T>) -> Vec<f64> {
+    let training = model.training();
+    if training.curve.is_empty() {
+        training.objective.clone()
+    } else {
+        training.curve.iter().map(|round| round.error).collect()
+    }
+}
+
+/// The error of the model itself on its training samples; rounds beyond the best one of a validation are not in it.
+pub(crate) fn error<T: Scalar>(model: &Model<T>) -> Option<f64> {
+    let curve: &[Round] = &model.training().curve;
+    match model {
+        Model::Ensemble(ensemble) => curve.get(ensemble.n_models() - 1).map(|round| round.error),
+        _ => errors(model).last().copied(),
+    }
+}

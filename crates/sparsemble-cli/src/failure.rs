@@ -1,0 +1,39 @@
+//! Failures that have an exit code of their own.
+
+use std::fmt::{Display, Formatter};
+use std::process::ExitCode;
+
+/// What was typed cannot be meant; the message says what to type.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+/// The user asked to stop; the message says how to go on.
+#[derive(Debug)]
+pub(crate) struct Interrupted(pub(crate) String);
+
+impl Display for Usage {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Display for Interrupted {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+impl std::error::Error for Interrupted {}
+
+/// The exit code of a failure.
+pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let interrupted = matches!(error.downcast_ref(), Some(sparsemble::Error::Interrupted { .. }));
+    if error.is::<Usage>() {
+        ExitCode::from(2)
+    } else if interrupted || error.is::<Interrupted>() {
+        ExitCode::from(130)
+    } else {
+        ExitCode::FAILURE
+    }
+}

@@ -1,0 +1,9 @@
+//! The real program in a temporary folder, command by command.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+mod info;
+mod program;
+mod represent;
+mod resume;
+mod train;

@@ -1,0 +1,104 @@
+//! `sparsemble encode` and `sparsemble reconstruct`.
+
+use sparsemble::coding::Coder;
+use sparsemble::matrix_file::{read, read_codes};
+use sparsemble::model_file::load;
+use sparsemble::{Matrix, Run, Scalar};
+
+use crate::program::{Program, samples};
+
+/// A folder with samples and a model of them.
+fn trained<T: Scalar>(options: &str) -> Program {
+    let program = Program::with_samples::<T>();
+    program.succeed(&format!("train {options} --seed 1 -o m samples.npy"));
+    program
+}
+
+const BOOST: &str = "--method boost-ex --atoms 6 --models 3 --lambda 0.1";
+
+#[test]
+fn codes_are_those_of_the_library_in_every_format_and_give_the_approximations_back() {
+    let program = trained::<f64>(BOOST);
+    let model = load::<f64>(program.path("m")).unwrap().model;
+    let expected = model.transform(samples().view(), &Coder::lambda(0.1), Run::default()).unwrap().codes;
+    for name in ["codes.npz", "codes.npy", "codes.csv"] {
+        let report = program.json(&format!("encode m samples.npy -o {name}"));
+        assert_eq!((&report["n_samples"], &report["n_atoms"]), (&300.into(), &18.into()));
+        assert_eq!(report["n_nonzero"], expected.n_nonzero());
+        assert_eq!(report["coder"], "lasso:lambda=0.1");
+        assert_eq!(read_codes::<f64>(program.path(name)).unwrap(), expected);
+        program.succeed(&format!("reconstruct m {name} -o {name}.npy"));
+        let approximations = read::<f64>(program.path(&format!("{name}.npy"))).unwrap().to_matrix();
+        assert_eq!(approximations, model.reconstruct(&expected, Run::default()).unwrap());
+    }
+}
+
+#[test]
+fn samples_are_approximated_with_their_errors_and_the_spread_of_the_members() {
+    let program = trained::<f32>(BOOST);
+    let report = program.json("reconstruct m --samples samples.npy -o out.npy --spread spread.npy");
+    let model = load::<f32>(program.path("m")).unwrap().model;
+    let expected = model.approximate(samples().view(), &Coder::lambda(0.1), Run::default()).unwrap();
+    assert_eq!(read::<f32>(program.path("out.npy")).unwrap().to_matrix(), expected.values);
+    assert_eq!(read::<f64>(program.path("spread.npy")).unwrap().to_matrix().into_vec(), expected.spread);
+
+    let original: Matrix<f32> = samples();
+    let error = |i: usize| -> f64 {
+        let pairs = original.column(i).iter().zip(expected.values.column(i));
+        pairs.map(|(&x, &y)| (f64::from(x) - f64::from(y)).powi(2)).sum()
+    };
+    let mean = (0..300).map(error).sum::<f64>() / 300.0;
+    assert!((report["error"]["mean"].as_f64().unwrap() - mean).abs() < 1e-9 * mean);
+    assert!(report["error"]["relative"].as_f64().unwrap() < 0.3);
+    let worst = report["error"]["worst_sample"].as_u64().unwrap() as usize;
+    assert!((0..300).all(|i| error(i) <= error(worst)));
+    let (text, _) = program.succeed("reconstruct m --samples samples.npy -o again.csv");
+    assert!(text.contains("300 samples of 16 features by lasso:lambda=0.1\nerror: mean ‖x − x̂‖² "), "{text}");
+}
+
+#[test]
+fn another_coder_may_be_asked_for() {
+    let program = trained::<f64>(BOOST);
+    let report = program.json("encode m samples.npy -o codes.npz --sparsity 2");
+    assert_eq!((&report["coder"], &report["atoms_per_sample"]), (&"omp:sparsity=2".into(), &6.0.into()));
+    let (_, warning) = program.succeed("encode m samples.npy -o none.npz --lambda 1e6");
+    assert_eq!(warning, "warning: all codes are zero: the penalty is too large for these samples\n");
+}
+
+#[test]
+fn levels_code_in_their_own_way_and_one_dictionary_has_no_spread() {
+    let program = trained::<f32>("--method ex-mld --atoms 4 --models 2 --levels 3");
+    assert_eq!(program.json("encode m samples.npy -o codes.npz")["coder"], "multilevel");
+    program.succeed("reconstruct m codes.npz -o a.npy");
+    program.succeed("reconstruct m --samples samples.npy -o b.npy");
+    assert!(program.bytes("a.npy") == program.bytes("b.npy"));
+    let usage = program.fail("encode m samples.npy -o c.npz --sparsity 2", 2);
+    assert_eq!(usage, "a multilevel dictionary codes in its own way; leave the coder out");
+    let spread = program.fail("reconstruct m --samples samples.npy -o c.npy --spread s.npy", 1);
+    assert_eq!(spread, "only an ensemble has members that can differ; leave --spread out");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_nothing_is_written() {
+    let program = trained::<f32>(BOOST);
+    let narrow = Matrix::<f32>::from_fn(3, 5, |r, i| (r + i) as f32);
+    sparsemble::matrix_file::write(program.path("narrow.npy"), narrow.view()).unwrap();
+    let before = program.files();
+    for (words, message) in [
+        ("encode m narrow.npy -o c.npz", "expected 16, found 3"),
+        ("encode m samples.npy -o c.txt", "c.txt: the name of this file must end in .npz, .npy or .csv"),
+        ("encode m samples.npy -o samples.npy", "samples.npy exists"),
+        ("reconstruct m narrow.npy -o c.npy", "expected 18, found 3"),
+        ("reconstruct m --samples samples.npy -o c.npz", "must end in .npy or .csv"),
+        ("encode samples.npy m -o c.npz", "this is not a safetensors file"),
+    ] {
+        let line = program.fail(words, 1);
+        assert!(line.contains(message), "{words}: {line}");
+    }
+    for words in
+        ["reconstruct m -o c.npy", "reconstruct m c.npz --samples samples.npy -o c.npy", "encode m samples.npy"]
+    {
+        assert_eq!(program.run(words).status.code(), Some(2), "{words}");
+    }
+    assert_eq!(program.files(), before);
+}

@@ -1,0 +1,102 @@
+//! Runs that are killed or interrupted, and go on.
+
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use sparsemble::Matrix;
+use sparsemble::matrix_file;
+
+use crate::program::Program;
+
+const BOOST: &str = "train --method boost-km --atoms 40 --models 60 --lambda 0.3 --seed 1 -o m samples.npy";
+const ALTERNATE: &str = "train --method alt-opt --atoms 40 --iterations 60 --lambda 0.3 --seed 1 -o m samples.npy";
+
+/// Samples that keep a run busy for a while.
+fn program() -> Program {
+    let program = Program::new();
+    let value = |r: usize, i: usize| ((r * r + 1) as f32 * (i as f32 + 0.5).sqrt()).sin();
+    matrix_file::write(program.path("samples.npy"), Matrix::from_fn(25, 2000, value).view()).unwrap();
+    program
+}
+
+/// Starts a run and waits until it has done a step.
+fn started(program: &Program, words: &str) -> Child {
+    let child = program.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while !program.path("m.checkpoint").exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "there is no checkpoint");
+        sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+/// The model of a run that was never left.
+fn whole(words: &str) -> Vec<u8> {
+    let program = program();
+    program.succeed(words);
+    program.bytes("m")
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
+    for words in [BOOST, ALTERNATE] {
+        let program = program();
+        let mut child = started(&program, words);
+        child.kill().unwrap();
+        assert!(!child.wait().unwrap().success());
+        assert!(!program.path("m").exists(), "the run has ended too soon to be killed");
+        let report = program.json(&format!("{words} --resume"));
+        assert_eq!(report["resumed"], true);
+        assert_eq!(program.files().iter().filter(|name| !name.ends_with(".part")).count(), 2);
+        assert!(program.bytes("m") == whole(words), "{words}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_how_to_go_on_and_does() {
+    let program = program();
+    let child = started(&program, BOOST);
+    let signal = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(signal.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let line = String::from_utf8(output.stderr).unwrap();
+    let expected = "error: interrupted; run the same command with --resume to go on from m.checkpoint\n";
+    assert_eq!(line, expected);
+    assert_eq!(program.files(), ["m.checkpoint", "samples.npy"]);
+    program.succeed(&format!("{BOOST} --resume --threads 1"));
+    assert!(program.bytes("m") == whole(BOOST));
+}
+
+#[test]
+fn a_run_is_not_resumed_with_other_settings_or_other_data() {
+    let program = program();
+    let mut child = started(&program, BOOST);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let anew = program.fail(BOOST, 1);
+    assert_eq!(anew, "m.checkpoint holds a run that was left; add --resume to go on with it or --force to begin anew");
+    for (from, to, named) in [
+        ("--seed 1", "--seed 2", "seed = 2"),
+        ("--lambda 0.3", "--sparsity 3", "coder = omp:sparsity=3"),
+        ("boost-km", "boost-ex", "method = boost-ex"),
+    ] {
+        let line = program.fail(&format!("{} --resume", BOOST.replace(from, to)), 1);
+        assert!(line.contains(named) && line.contains("is not that of the checkpoint"), "{line}");
+    }
+    let double = program.fail(&format!("{BOOST} --resume --dtype f64"), 1);
+    assert!(double.contains("float32"), "{double}");
+    matrix_file::write(program.path("samples.npy"), Matrix::from_fn(25, 2000, |r, i| (r + i) as f32).view()).unwrap();
+    let line = program.fail(&format!("{BOOST} --resume"), 1);
+    assert!(line.starts_with("samples = rows of samples.npy: is not that of the checkpoint"), "{line}");
+}
+
+#[test]
+fn without_a_checkpoint_resuming_is_beginning() {
+    let program = program();
+    let short = BOOST.replace("--models 60", "--models 2");
+    assert_eq!(program.json(&format!("{short} --resume"))["resumed"], false);
+    assert_eq!(program.files(), ["m", "samples.npy"]);
+}
