@@ -83,9 +83,13 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
     let program = trained::<f32>(BOOST);
     let narrow = Matrix::<f32>::from_fn(3, 5, |r, i| (r + i) as f32);
     sparsemble::matrix_file::write(program.path("narrow.npy"), narrow.view()).unwrap();
+    let mut bad = samples::<f32>();
+    bad.column_mut(7)[2] = f32::NAN;
+    sparsemble::matrix_file::write(program.path("bad.npy"), bad.view()).unwrap();
     let before = program.files();
     for (words, message) in [
         ("encode m narrow.npy -o c.npz", "expected 16, found 3"),
+        ("encode m bad.npy -o c.npz", "samples: the value in row 7, column 2 (counted from 0) is NaN or infinite"),
         ("encode m samples.npy -o c.txt", "c.txt: the name of this file must end in .npz, .npy or .csv"),
         ("encode m samples.npy -o samples.npy", "samples.npy exists"),
         ("reconstruct m narrow.npy -o c.npy", "expected 18, found 3"),
