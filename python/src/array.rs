@@ -6,7 +6,7 @@
 
 use numpy::ndarray::Dimension;
 use numpy::prelude::*;
-use numpy::{Element, PyArray2, PyReadonlyArray2, PyUntypedArray, dtype};
+use numpy::{Element, IntoPyArray, PyArray2, PyReadonlyArray2, PyUntypedArray, dtype};
 use pyo3::prelude::*;
 use sparsemble::{Matrix, MatrixView};
 
@@ -34,6 +34,19 @@ impl<'py, T: Element + Copy> Rows<'py, T> {
         let strides = if self.0.is_c_contiguous() { (1, width) } else { (rows, 1) };
         MatrixView::from_strided(self.0.as_slice()?, (width, rows), strides).map_err(to_python)
     }
+
+    /// The rows as rows: the matrix as it is written.
+    pub(crate) fn matrix(&self) -> PyResult<MatrixView<'_, T>> {
+        let (rows, width) = self.0.dims().into_pattern();
+        let strides = if self.0.is_c_contiguous() { (width, 1) } else { (1, rows) };
+        MatrixView::from_strided(self.0.as_slice()?, (rows, width), strides).map_err(to_python)
+    }
+}
+
+/// The columns of a matrix as the rows of an array, without a copy.
+pub(crate) fn rows_of<T: Element + Copy>(py: Python<'_>, matrix: Matrix<T>) -> PyResult<Bound<'_, PyAny>> {
+    let shape = [matrix.columns(), matrix.rows()];
+    Ok(matrix.into_vec().into_pyarray(py).reshape(shape)?.into_any())
 }
 
 /// The bytes as truth values: NumPy lets a `bool` array hold any byte, Rust only 0 and 1, so they are never shared.

@@ -19,10 +19,10 @@ pub(crate) struct SampleArrays<'py>(
 );
 
 /// `(data, indices, indptr)` of a SciPy CSR matrix.
-type Csr<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+pub(crate) type Csr<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// `(converged, iterations, worst_gap, status)`.
-type Report<'py> = (bool, usize, Option<f64>, Bound<'py, PyArray1<u8>>);
+pub(crate) type Report<'py> = (bool, usize, Option<f64>, Bound<'py, PyArray1<u8>>);
 
 /// Codes the rows of X in the rows of the dictionary.
 #[pyfunction]
@@ -104,7 +104,7 @@ fn excluded_atoms(exclude: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<Option<us
 }
 
 /// The codes as SciPy stores them: 32-bit indices where they suffice.
-fn csr<'py, T: Scalar + Element>(py: Python<'py>, codes: &SparseCodes<T>) -> Csr<'py> {
+pub(crate) fn csr<'py, T: Scalar + Element>(py: Python<'py>, codes: &SparseCodes<T>) -> Csr<'py> {
     let data = PyArray1::from_slice(py, codes.coefficients()).into_any();
     let (atoms, starts) = (codes.atoms().iter(), codes.starts().iter());
     if i32::try_from(codes.n_nonzero()).is_ok() {
@@ -116,7 +116,7 @@ fn csr<'py, T: Scalar + Element>(py: Python<'py>, codes: &SparseCodes<T>) -> Csr
     }
 }
 
-fn report<'py>(py: Python<'py>, report: &CodingReport) -> Report<'py> {
+pub(crate) fn report<'py>(py: Python<'py>, report: &CodingReport) -> Report<'py> {
     // The numbers are those of `sparsemble.SampleStatus`.
     let number = |status: &SampleStatus| match status {
         SampleStatus::Converged => 0,

@@ -20,6 +20,10 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         Error::Empty { what, unit } => {
             PyValueError::new_err(format!("{} is empty; give at least one {unit}", argument(what)))
         }
+        Error::TooFewSamples { what, needed, found } => PyValueError::new_err(format!(
+            "{}: needed {needed}, found {found}; ask for less (n_components) or give more samples",
+            argument(what)
+        )),
         _ => PyValueError::new_err(error.to_string()),
     }
 }
@@ -37,6 +41,13 @@ fn argument(name: &'static str) -> &'static str {
         "excluded atom" => "exclude",
         "tolerance" => "tol",
         "max_rounds" | "max_iterations" => "max_iter",
+        "masses" => "sample_weight",
+        "masses: sum" => "sum of sample_weight",
+        "n_atoms" => "n_components",
+        "n_models" => "n_estimators",
+        "degradation matrix" => "phi",
+        "validation fraction" => "validation_fraction",
+        "validation patience" => "patience",
         same => same,
     }
 }

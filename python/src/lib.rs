@@ -7,8 +7,12 @@
 mod array;
 mod coding;
 mod error;
+mod held;
+mod model;
 mod parameters;
+mod recipe;
 mod run;
+mod weights;
 
 /// The compiled half of `sparsemble`; call the functions of the package instead.
 #[pyo3::pymodule(gil_used = false)]
@@ -19,6 +23,12 @@ mod _native {
     use crate::array::address;
     #[pymodule_export]
     use crate::coding::{encode, lambda_max};
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::recipe::{defaults, train};
+    #[pymodule_export]
+    use crate::weights::{oracle_weights, shared_weights};
 
     /// Constants of the library.
     #[pymodule_init]

@@ -2,16 +2,19 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use sparsemble::Scalar;
-use sparsemble::coding::{Fista, Lasso, OneSparse, Penalty, Pursuit, PursuitKind, SparseCoder};
+use sparsemble::coding::{Coder, Fista, Lasso, OneSparse, Penalty, Pursuit, PursuitKind, SparseCoder};
 
 /// A coder that may be used while other Python threads run.
-pub(crate) type Coder<T> = Box<dyn SparseCoder<T> + Send + Sync>;
+pub(crate) type AnyCoder<T> = Box<dyn SparseCoder<T> + Send + Sync>;
 
 /// Which coder, and its parameters; `None` is "not given".
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Parameters {
+    /// What the argument is called that names the coder.
+    argument: String,
     method: String,
     lam: Option<f64>,
     relative_lam: Option<f64>,
@@ -29,16 +32,27 @@ impl Parameters {
     ///
     /// # Errors
     /// If there is no such method, if it lacks an argument, or if an argument would have no effect on it.
-    pub(crate) fn coder<T: Scalar>(&self) -> PyResult<Coder<T>> {
+    pub(crate) fn coder<T: Scalar>(&self) -> PyResult<AnyCoder<T>> {
         match self.method.as_str() {
-            "lasso" => self.lasso().map(|coder| Box::new(coder) as Coder<T>),
-            "fista" => self.fista().map(|coder| Box::new(coder) as Coder<T>),
-            "omp" => self.pursuit(PursuitKind::Orthogonal).map(|coder| Box::new(coder) as Coder<T>),
-            "ormp" => self.pursuit(PursuitKind::OrderRecursive).map(|coder| Box::new(coder) as Coder<T>),
-            "mp" => self.pursuit(PursuitKind::Matching).map(|coder| Box::new(coder) as Coder<T>),
-            "one-sparse" => self.one_sparse().map(|coder| Box::new(coder) as Coder<T>),
+            "fista" => Ok(Box::new(self.fista()?)),
+            _ => Ok(Box::new(self.kept_coder(", 'fista'")?)),
+        }
+    }
+
+    /// The coder that was asked for, of those that a model can keep; `others` are named too if there is no such method.
+    ///
+    /// # Errors
+    /// As [`coder`](Self::coder).
+    pub(crate) fn kept_coder(&self, others: &str) -> PyResult<Coder> {
+        match self.method.as_str() {
+            "lasso" => self.lasso().map(Coder::Lasso),
+            "omp" => self.pursuit(PursuitKind::Orthogonal).map(Coder::Pursuit),
+            "ormp" => self.pursuit(PursuitKind::OrderRecursive).map(Coder::Pursuit),
+            "mp" => self.pursuit(PursuitKind::Matching).map(Coder::Pursuit),
+            "one-sparse" => self.one_sparse().map(Coder::OneSparse),
             other => Err(PyValueError::new_err(format!(
-                "method={other:?} is not known; use one of 'lasso', 'omp', 'ormp', 'mp', 'one-sparse', 'fista'"
+                "{}={other:?} is not known; use one of 'lasso', 'omp', 'ormp', 'mp', 'one-sparse'{others}",
+                self.argument
             ))),
         }
     }
@@ -57,7 +71,8 @@ impl Parameters {
         let [penalty] = given[..] else {
             let count = given.len();
             return Err(PyValueError::new_err(format!(
-                "method='lasso' needs exactly one of lam, relative_lam, max_error and max_l1_norm; {count} were given"
+                "{}='lasso' needs exactly one of lam, relative_lam, max_error and max_l1_norm; {count} were given",
+                self.argument
             )));
         };
         let default = Lasso::new(penalty);
@@ -85,8 +100,10 @@ impl Parameters {
     fn pursuit(&self, kind: PursuitKind) -> PyResult<Pursuit> {
         self.expect_only(&["n_nonzero_coefs", "max_error"])?;
         if self.n_nonzero_coefs.is_none() && self.max_error.is_none() {
-            let method = &self.method;
-            return Err(PyValueError::new_err(format!("method='{method}' needs n_nonzero_coefs, max_error or both")));
+            let (argument, method) = (&self.argument, &self.method);
+            return Err(PyValueError::new_err(format!(
+                "{argument}='{method}' needs n_nonzero_coefs, max_error or both"
+            )));
         }
         Ok(Pursuit { kind, sparsity: count("n_nonzero_coefs", self.n_nonzero_coefs)?, error: self.max_error })
     }
@@ -112,7 +129,8 @@ impl Parameters {
         match given.iter().find(|(name, given)| *given && !taken.contains(name)) {
             None => Ok(()),
             Some((name, _)) => Err(PyValueError::new_err(format!(
-                "{name} has no effect with method='{}', which takes {}; leave it out",
+                "{name} has no effect with {}='{}', which takes {}; leave it out",
+                self.argument,
                 self.method,
                 taken.join(", ")
             ))),
@@ -121,10 +139,47 @@ impl Parameters {
 }
 
 /// A number of things; Python's integers may be negative.
-fn count(name: &str, value: Option<i64>) -> PyResult<Option<usize>> {
+pub(crate) fn count(name: &str, value: Option<i64>) -> PyResult<Option<usize>> {
     let convert = |value: i64| match usize::try_from(value) {
         Ok(value) if value > 0 => Ok(value),
         _ => Err(PyValueError::new_err(format!("{name}={value}: must be at least 1"))),
     };
     value.map(convert).transpose()
+}
+
+/// The parameters of a coder that were given, by the names of `sparse_encode`.
+pub(crate) fn coder_dict<'py>(py: Python<'py>, coder: &Coder) -> PyResult<Bound<'py, PyDict>> {
+    let parameters = PyDict::new(py);
+    match coder {
+        Coder::Lasso(lasso) => {
+            let (name, value) = match lasso.penalty {
+                Penalty::Lambda(value) => ("lam", value),
+                Penalty::Relative(value) => ("relative_lam", value),
+                Penalty::Error(value) => ("max_error", value),
+                Penalty::L1Norm(value) => ("max_l1_norm", value),
+            };
+            parameters.set_item("method", "lasso")?;
+            parameters.set_item(name, value)?;
+            parameters.set_item("positive", lasso.nonnegative)?;
+            parameters.set_item("tol", lasso.tolerance)?;
+            parameters.set_item("max_iter", lasso.max_rounds)?;
+        }
+        Coder::Pursuit(pursuit) => {
+            let method = match pursuit.kind {
+                PursuitKind::Orthogonal => "omp",
+                PursuitKind::OrderRecursive => "ormp",
+                PursuitKind::Matching => "mp",
+            };
+            parameters.set_item("method", method)?;
+            parameters.set_item("n_nonzero_coefs", pursuit.sparsity)?;
+            parameters.set_item("max_error", pursuit.error)?;
+        }
+        Coder::OneSparse(one_sparse) => {
+            parameters.set_item("method", "one-sparse")?;
+            parameters.set_item("n_nonzero_coefs", one_sparse.atoms)?;
+            parameters.set_item("positive", one_sparse.nonnegative)?;
+        }
+        _ => {}
+    }
+    Ok(parameters)
 }

@@ -18,6 +18,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct RunOptions(usize, Option<Py<PyAny>>);
 
 impl RunOptions {
+    /// How many threads there are to be.
+    pub(crate) fn threads(&self) -> usize {
+        self.0
+    }
+
     /// Runs `work` while other Python threads go on, and raises what its errors or the progress callback say.
     pub(crate) fn call<R: Send>(
         self,

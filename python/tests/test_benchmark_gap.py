@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from coders.gap import lasso_certificate, residual_energy
+from shared.gap import lasso_certificate, residual_energy
 
 LAM = 0.4
 X = np.array([[1.0, 0.0]])
@@ -73,7 +73,7 @@ def test_many_blocks_of_samples_are_judged_as_one(monkeypatch):
     codes = csr_array(rng.normal(size=(7, 4)))
     excluded = np.array([0, 1, 2, 3, 0, 1, 2])
     whole = lasso_certificate(samples, atoms, codes, LAM, excluded)
-    monkeypatch.setattr("coders.gap.BLOCK", 3)
+    monkeypatch.setattr("shared.gap.BLOCK", 3)
     blocks = lasso_certificate(samples, atoms, codes, LAM, excluded)
     np.testing.assert_allclose(blocks, whole, rtol=1e-12)
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from coders.contest import Contender, Result, interleave
 from coders.judge import compare_fastest, compare_with_ourselves
-from coders.records import Records
+from shared.contest import Contender, Result, interleave
+from shared.records import Records
 
 
 def result(name, seconds, *, gap=0.0, dtype="f64", threads=1, objective=1.0, n_samples=10):

@@ -1,38 +1,52 @@
-//! Times `DᵀX` by the Rust GEMM libraries, for the benchmark of the coders (`cargo xtask bench coding`).
+//! Native measurements for `cargo xtask bench`: a call measures one thing once and prints one JSON line.
 //!
 //! ```text
-//! sparsemble-bench faer f32 64 1024 100000     library, dtype, M features, K atoms, T samples
+//! sparsemble-bench product faer f32 64 1024 100000          library, dtype, M features, K atoms, T samples
+//! sparsemble-bench learn boost samples=X.f32 features=64 …  a learner and its options, see `learning.rs`
 //! ```
-//! prints one JSON line: the time of one pass over all samples by one thread. The benchmark calls it once per repetition,
-//! between its other contenders, and keeps the best.
+//! The benchmarks call it once per repetition, between their other contenders, and keep the best.
 
+mod beside;
+mod learning;
+mod options;
 mod product;
 
 use std::io::Write;
 
 use anyhow::{Context, Result, bail, ensure};
 use product::{Library, Product, Shape};
+use serde_json::{Value, json};
+
+const USAGE: &str = "usage: sparsemble-bench product faer|matrixmultiply f32|f64 FEATURES ATOMS SAMPLES
+       sparsemble-bench learn LEARNER OPTION=VALUE...";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [name, dtype, features, atoms, samples] = arguments.as_slice() else {
-        bail!("usage: sparsemble-bench faer|matrixmultiply f32|f64 FEATURES ATOMS SAMPLES");
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let record = match arguments.as_slice() {
+        ["product", library, dtype, sizes @ ..] => product(library, dtype, sizes)?,
+        ["learn", learner, options @ ..] => learning::run(learner, options)?,
+        _ => bail!(USAGE),
     };
-    let library = match name.as_str() {
+    writeln!(std::io::stdout(), "{record}")?;
+    Ok(())
+}
+
+/// The time of `DᵀX` over all samples by one thread.
+fn product(library: &str, dtype: &str, sizes: &[&str]) -> Result<Value> {
+    let [features, atoms, samples] = sizes else { bail!(USAGE) };
+    let shape = Shape { features: count(features)?, atoms: count(atoms)?, samples: count(samples)? };
+    let by = match library {
         "faer" => Library::Faer,
         "matrixmultiply" => Library::Matrixmultiply,
         other => bail!("the library is faer or matrixmultiply, not {other}"),
     };
-    let shape = Shape { features: count(features)?, atoms: count(atoms)?, samples: count(samples)? };
-    let seconds = match dtype.as_str() {
-        "f32" => Product::<f32>::new(shape).time(library)?,
-        "f64" => Product::<f64>::new(shape).time(library)?,
+    let seconds = match dtype {
+        "f32" => Product::<f32>::new(shape).time(by)?,
+        "f64" => Product::<f64>::new(shape).time(by)?,
         other => bail!("the dtype is f32 or f64, not {other}"),
     };
-    let labels = format!(r#""bench":"gemm","contender":"{name}","dtype":"{dtype}","threads":1"#);
-    let sizes = format!(r#""M":{features},"K":{atoms},"T":{samples}"#);
-    writeln!(std::io::stdout(), r#"{{{labels},{sizes},"seconds":{seconds}}}"#)?;
-    Ok(())
+    Ok(json!({ "seconds": seconds }))
 }
 
 /// A positive number from the command line.

@@ -1,6 +1,7 @@
 //! What can be typed.
 
 mod coder;
+mod paper;
 mod represent;
 mod run;
 mod train;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use coder::CoderArguments;
+pub(crate) use paper::PaperArguments;
 pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments};
 pub(crate) use run::RunArguments;
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments};
@@ -25,8 +27,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Code a photograph with every coder, compare them and write the pictures to look at.
+    /// Code a photograph with every coder and ensemble, compare them and write the pictures to look at.
     Demo(DemoArguments),
+    /// Repeat an experiment of the paper and check what the paper says of it.
+    Paper(PaperArguments),
     /// Train a dictionary or an ensemble on pictures or on a matrix.
     Train(TrainArguments),
     /// Show what a model file holds, and its atoms as a picture.

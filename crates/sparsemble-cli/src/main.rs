@@ -20,6 +20,7 @@ use args::{Arguments, Command};
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Demo(demo) => commands::demo::run(&demo),
+        Command::Paper(paper) => commands::paper::run(&paper),
         Command::Train(train) => commands::train::run(&train),
         Command::Info(info) => commands::info::run(&info),
         Command::Encode(encode) => commands::encode::run(&encode),

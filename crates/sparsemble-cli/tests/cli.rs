@@ -10,14 +10,17 @@ use serde_json::Value;
 use sparsemble::image::{Size, read};
 use sparsemble::metrics::psnr;
 
-const CODERS: [&str; 7] = [
+const CODERS: [&str; 10] = [
     "1-sparse",
     "OMP, 5 atoms",
     "OMP, 10 atoms",
     "ORMP, 10 atoms",
     "lasso, λ = 0.1",
     "lasso, λ = 0.04",
+    "Alt-Opt, λ = 0.04",
     "RandExAv, 10 × 1-sparse",
+    "BoostEx, 10 × 1-sparse",
+    "BoostKM, 10 × 1-sparse",
 ];
 
 fn sparsemble(folder: &Path, arguments: &[&str]) -> Output {
@@ -64,17 +67,19 @@ fn the_demo_prints_a_table_and_writes_pictures_that_match_it() {
         assert!((measured - figure(coder, 1)).abs() <= 0.005 + 1e-9);
         assert!((26.0..50.0).contains(&measured), "{coder}: {measured} dB");
     }
-    assert_eq!(read(written.join("dictionary.png")).unwrap().size(), Size { width: 145, height: 145 });
+    assert_eq!(read(written.join("alt-opt-atoms.png")).unwrap().size(), Size { width: 145, height: 145 });
 
     // More freedom, less error: what the coders promise each other.
     assert!(figure("OMP, 10 atoms", 1) > figure("OMP, 5 atoms", 1));
     assert!(figure("OMP, 5 atoms", 1) > figure("1-sparse", 1));
     assert!(figure("lasso, λ = 0.04", 1) > figure("lasso, λ = 0.1", 1));
     assert!(figure("RandExAv, 10 × 1-sparse", 1) > figure("1-sparse", 1));
+    assert!(figure("Alt-Opt, λ = 0.04", 1) > figure("lasso, λ = 0.04", 1));
+    assert!(figure("BoostKM, 10 × 1-sparse", 1) > figure("1-sparse", 1));
     assert!(figure("1-sparse", 0) <= 1.0 && figure("OMP, 10 atoms", 0) <= 10.0);
 
     let page = fs::read_to_string(written.join("index.html")).unwrap();
-    assert_eq!(page.matches("src=\"data:image/png;base64,").count(), CODERS.len() + 2);
+    assert_eq!(page.matches("src=\"data:image/png;base64,").count(), CODERS.len() + 4);
     assert!(!page.contains("http"), "the page must not fetch anything");
 }
 

@@ -55,11 +55,14 @@ mod model;
 #[cfg(feature = "io")]
 pub mod model_file;
 pub mod patch;
+mod points;
 pub mod recipe;
 mod rng;
 mod sampling;
 mod scalar;
 mod spec;
+mod sums;
+mod worst;
 
 pub use blocks::{ProgressFn, Run};
 pub use error::{Error, Result};

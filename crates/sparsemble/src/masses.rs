@@ -22,8 +22,11 @@ pub(crate) struct Masses<'a> {
 }
 
 impl<'a> Masses<'a> {
-    /// The masses of `count` samples; `None` gives each the mass one.
+    /// The masses of `count` samples, of which there must be one; `None` gives each the mass one.
     pub(crate) fn new(values: Option<&'a [f64]>, count: usize) -> Result<Self> {
+        if count == 0 {
+            return Err(Error::Empty { what: "samples", unit: "sample" });
+        }
         let Some(masses) = values else { return Ok(Self { values, count, total: count as f64 }) };
         check_part(masses, count)?;
         let total: f64 = masses.iter().sum();
@@ -105,6 +108,7 @@ mod tests {
             assert!(Masses::new(Some(&bad), 2).is_err(), "{bad:?}");
         }
         assert!(Masses::new(Some(&[1.0]), 2).is_err());
+        assert_eq!(Masses::new(None, 0).unwrap_err(), Error::Empty { what: "samples", unit: "sample" });
     }
 
     #[test]

@@ -190,9 +190,9 @@ impl<T: Scalar> MatrixView<'_, T> {
 
 /// The place of the first NaN or infinity.
 pub(crate) fn first_not_finite<T: Scalar>(values: &[T]) -> Option<usize> {
-    // The sum of x·0 is zero exactly when every x is finite; it vectorises, the search only runs on bad input.
-    let probe = values.iter().fold(T::ZERO, |sum, &x| sum + x * T::ZERO);
-    if probe.is_finite() { None } else { values.iter().position(|x| !x.is_finite()) }
+    // Without a way out in between it vectorises; the search only runs on bad input.
+    let all_finite = values.iter().fold(true, |finite, x| finite & x.is_finite());
+    if all_finite { None } else { values.iter().position(|x| !x.is_finite()) }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::blocks::Run;
 use crate::coding::{Coder, Coding, SparseCoder, SparseCodes};
 use crate::degradation::Degradation;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, OnlineLearner};
 use crate::ensemble::{Approximation, Ensemble, MultilevelDictionary, SparseModel, Training};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, MatrixView};
@@ -31,6 +31,8 @@ use crate::scalar::Scalar;
 pub enum Model<T> {
     /// One dictionary, and how it was learned.
     Dictionary(Dictionary<T>, Training),
+    /// A dictionary that goes on learning, and how it came about.
+    Online(Box<OnlineLearner<T>>, Training),
     /// An ensemble of sparse models.
     Ensemble(Ensemble<T>),
     /// A dictionary in levels, which always codes with one atom of each model of a level.
@@ -41,7 +43,7 @@ impl<T: Scalar> Model<T> {
     /// How the model came about.
     pub fn training(&self) -> &Training {
         match self {
-            Self::Dictionary(_, training) => training,
+            Self::Dictionary(_, training) | Self::Online(_, training) => training,
             Self::Ensemble(ensemble) => ensemble.training(),
             Self::Multilevel(multilevel) => multilevel.training(),
         }
@@ -52,6 +54,7 @@ impl<T: Scalar> Model<T> {
     pub fn with_training(self, training: Training) -> Self {
         match self {
             Self::Dictionary(dictionary, _) => Self::Dictionary(dictionary, training),
+            Self::Online(learner, _) => Self::Online(learner, training),
             Self::Ensemble(ensemble) => Self::Ensemble(ensemble.with_training(training)),
             Self::Multilevel(multilevel) => Self::Multilevel(multilevel.with_training(training)),
         }
@@ -73,6 +76,7 @@ impl<T: Scalar> Model<T> {
     pub fn n_inputs(&self) -> usize {
         match self {
             Self::Dictionary(dictionary, _) => dictionary.n_features(),
+            Self::Online(learner, _) => learner.dictionary().n_features(),
             Self::Ensemble(ensemble) => ensemble.n_inputs(),
             Self::Multilevel(multilevel) => multilevel.n_inputs(),
         }
@@ -82,6 +86,7 @@ impl<T: Scalar> Model<T> {
     pub fn n_features(&self) -> usize {
         match self {
             Self::Dictionary(dictionary, _) => dictionary.n_features(),
+            Self::Online(learner, _) => learner.dictionary().n_features(),
             Self::Ensemble(ensemble) => ensemble.n_features(),
             Self::Multilevel(multilevel) => multilevel.n_features(),
         }
@@ -91,6 +96,7 @@ impl<T: Scalar> Model<T> {
     pub fn n_atoms(&self) -> usize {
         match self {
             Self::Dictionary(dictionary, _) => dictionary.n_atoms(),
+            Self::Online(learner, _) => learner.dictionary().n_atoms(),
             Self::Ensemble(ensemble) => ensemble.n_atoms(),
             Self::Multilevel(multilevel) => multilevel.n_atoms(),
         }
@@ -100,6 +106,7 @@ impl<T: Scalar> Model<T> {
     pub fn atoms(&self) -> Matrix<T> {
         let parts: Vec<&Matrix<T>> = match self {
             Self::Dictionary(dictionary, _) => vec![dictionary.atoms()],
+            Self::Online(learner, _) => vec![learner.dictionary().atoms()],
             Self::Ensemble(ensemble) => ensemble.models().iter().map(SparseModel::synthesis).collect(),
             Self::Multilevel(multilevel) => {
                 multilevel.levels().iter().flat_map(Ensemble::models).map(SparseModel::synthesis).collect()
@@ -128,6 +135,7 @@ impl<T: Scalar> Model<T> {
     ) -> Result<Coding<T>> {
         match self {
             Self::Dictionary(dictionary, _) => alone(dictionary)?.transform(samples, coder, run),
+            Self::Online(learner, _) => alone(learner.dictionary())?.transform(samples, coder, run),
             Self::Ensemble(ensemble) => ensemble.transform(samples, coder, run),
             Self::Multilevel(multilevel) => multilevel.transform(samples, run),
         }
@@ -146,6 +154,7 @@ impl<T: Scalar> Model<T> {
     ) -> Result<Approximation<T>> {
         match self {
             Self::Dictionary(dictionary, _) => alone(dictionary)?.approximate(samples, coder, run),
+            Self::Online(learner, _) => alone(learner.dictionary())?.approximate(samples, coder, run),
             Self::Ensemble(ensemble) => ensemble.approximate(samples, coder, run),
             Self::Multilevel(multilevel) => {
                 let values = multilevel.approximate(samples, run)?;
@@ -162,6 +171,7 @@ impl<T: Scalar> Model<T> {
     pub fn reconstruct(&self, codes: &SparseCodes<T>, run: Run<'_>) -> Result<Matrix<T>> {
         match self {
             Self::Dictionary(dictionary, _) => alone(dictionary)?.reconstruct(codes, run),
+            Self::Online(learner, _) => alone(learner.dictionary())?.reconstruct(codes, run),
             Self::Ensemble(ensemble) => ensemble.reconstruct(codes, run),
             Self::Multilevel(multilevel) => multilevel.reconstruct(codes, run),
         }
@@ -173,10 +183,8 @@ impl<T: Scalar> Model<T> {
     /// If Φ does not take as many features as the model takes now.
     pub fn degraded_by(&self, phi: &dyn Degradation<T>) -> Result<Self> {
         match self {
-            Self::Dictionary(dictionary, training) => {
-                let ensemble = alone(dictionary)?.degraded_by(phi)?;
-                Ok(Self::Ensemble(ensemble.with_training(training.clone())))
-            }
+            Self::Dictionary(dictionary, training) => degraded(dictionary, training, phi),
+            Self::Online(learner, training) => degraded(learner.dictionary(), training, phi),
             Self::Ensemble(ensemble) => ensemble.degraded_by(phi).map(Self::Ensemble),
             Self::Multilevel(multilevel) => multilevel.degraded_by(phi).map(Self::Multilevel),
         }
@@ -186,4 +194,8 @@ impl<T: Scalar> Model<T> {
 /// The ensemble of one dictionary.
 fn alone<T: Scalar>(dictionary: &Dictionary<T>) -> Result<Ensemble<T>> {
     Ensemble::new(vec![SparseModel::plain(dictionary)?], vec![1.0])
+}
+
+fn degraded<T: Scalar>(dictionary: &Dictionary<T>, training: &Training, phi: &dyn Degradation<T>) -> Result<Model<T>> {
+    Ok(Model::Ensemble(alone(dictionary)?.degraded_by(phi)?.with_training(training.clone())))
 }

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import numpy as np
+from shared.contest import interleave
+from shared.data import Problem, patch_problem
+from shared.records import Records, progress
 
 from coders import ours
-from coders.contest import Settings, coder, interleave
-from coders.data import Problem, patch_problem
 from coders.memory import measure
-from coders.records import Records, progress
+from coders.runs import Settings, coder
 
 CODERS: dict[str, dict[str, Any]] = {
     "lasso": {"method": "lasso", "lam": 0.2},
@@ -55,9 +55,7 @@ def _vary(
         for problem, options in cases.values()
     ]
     times = [result.us_per_sample for result in interleave(contenders, settings.repetitions)]
-    values = list(cases)
-    exponent = np.polyfit(np.log(values), np.log(times), 1)[0]
-    records.grow(name, variable, values, times, float(exponent))
+    records.grow(name, variable, list(cases), times)
 
 
 def _memory(records: Records, n_samples: int) -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from coders.contest import Result
-from coders.records import Records
+from shared.contest import Result
+from shared.records import Records
 
 OBJECTIVE_SLACK = 1e-6
 """How much worse, relatively, our objective may be than a rival's on the same samples."""

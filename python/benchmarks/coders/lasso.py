@@ -2,12 +2,14 @@
 
 from itertools import product
 
+from shared.contest import Result, interleave
+from shared.data import Problem, patch_problem
+from shared.gap import GAP_LIMIT, lasso_certificate
+from shared.records import Records, progress
+
 from coders import ours, rivals
-from coders.contest import Result, Settings, interleave
-from coders.data import Problem, patch_problem
-from coders.gap import GAP_LIMIT, lasso_certificate
 from coders.judge import compare_fastest, compare_with_ourselves, pick
-from coders.records import Records, progress
+from coders.runs import Settings
 
 SHAPES = [(8, 256), (8, 1024), (8, 2048), (16, 1024)]
 """Side of the patches and number of atoms."""

@@ -1,12 +1,14 @@
 """The best single atom against blocked NumPy, faiss, and the bare product by the best GEMM library."""
 
+from shared.contest import Result, interleave
+from shared.data import patch_problem
+from shared.gap import residual_energy
+from shared.records import Records, progress
+
 from coders import ours, rivals
-from coders.contest import Result, Settings, interleave
-from coders.data import patch_problem
-from coders.gap import residual_energy
 from coders.judge import compare_fastest, compare_with_ourselves, pick
 from coders.lasso import SHAPES
-from coders.records import Records, progress
+from coders.runs import Settings
 
 SEARCH_TARGET = 2.0
 PRODUCT_TARGET = 1.0

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from shared.contest import Contender
+from shared.data import Problem
+
 import sparsemble
-from coders.contest import Coder, Contender, coder
-from coders.data import Problem
+from coders.runs import Coder, coder
 
 THREADS = (1, 2)
 

@@ -4,13 +4,15 @@ The residual energy is the objective. It is asserted between equals: our order-r
 our orthogonal pursuit and scikit-learn. By its nature the orthogonal one chooses a little worse.
 """
 
+from shared.contest import interleave
+from shared.data import patch_problem
+from shared.gap import residual_energy
+from shared.records import Records, progress
+
 from coders import ours, rivals
-from coders.contest import Settings, interleave
-from coders.data import patch_problem
-from coders.gap import residual_energy
 from coders.judge import compare_fastest, compare_with_ourselves, pick
 from coders.lasso import SHAPES
-from coders.records import Records, progress
+from coders.runs import Settings
 
 SPARSITY = 10
 RIVALS = {"SPAMS": (3.0, "ormp"), "scikit-learn": (40.0, "omp")}

@@ -1,9 +1,7 @@
-"""The records as a table for the terminal and as the page docs/PERFORMANCE.md."""
+"""The part of the page docs/PERFORMANCE.md that is about the coders."""
 
-from collections.abc import Callable
-from typing import Any
-
-from coders.records import Record, Records
+from shared.records import Record, Records
+from shared.tables import digits, growth, head, memory, pivot
 
 HEAD = """\
 # Performance of the coders
@@ -38,27 +36,14 @@ Written by `cargo xtask bench coding --output docs/PERFORMANCE.md`; do not edit 
   built.
 """
 
-COMPARISON_HEADER = ["workload", "ours", "rival", "ratio", "objective", "target", "met"]
-"""The objective is how far ours is above the rival's, relatively; nothing where there is none in common."""
-
-
-def summary(records: Records) -> str:
-    """Return all comparisons, the rates, how costs grow and how many targets were met, for a terminal."""
-    rows = [COMPARISON_HEADER]
-    rows += [_comparison_cells(record) for record in records.comparisons]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    failures = [f"FAILED {failure}" for failure in records.failures]
-    rates_and_growth = [*_rates(records), *_growth(records)]
-    return "\n".join(
-        ["", *(line.rstrip() for line in lines), "", *rates_and_growth, *failures, _verdict(records)]
-    )
+MEANING = """\
+A ratio is the rival's time per sample divided by ours. The objective is how far ours is above the
+rival's, relatively, on the same samples."""
 
 
 def page(records: Records, machine: dict[str, str]) -> str:
-    """Return the page."""
-    parts = [HEAD, "## Machine\n", _table(["", ""], [[name, value] for name, value in machine.items()])]
-    parts += ["## Targets\n", _verdict(records) + "\n", *_targets(records)]
+    """Return our part of the page."""
+    parts = head(HEAD, machine, records, MEANING)
     parts += _section(records, "Lasso", "lasso", ("M", "K", "lambda"), gaps=True)
     parts += _section(records, "Greedy pursuit of 10 atoms", "omp", ("M", "K"))
     parts += _section(records, "The best single atom", "one-sparse", ("M", "K"))
@@ -66,41 +51,20 @@ def page(records: Records, machine: dict[str, str]) -> str:
     parts += _section(records, "Self-representation", "self-representation", ("M", "K", "lambda"), gaps=True)
     title = "Self-representation: a ninth of the samples by the others"
     parts += _section(records, title, "self-representation, held out", ("M", "K", "T"), gaps=True)
-    parts += _growth(records)
-    return "\n".join(parts)
+    return "\n".join([*parts, *_growth(records)])
 
 
-def _verdict(records: Records) -> str:
-    judged = [record for record in records.comparisons if record["met"] is not None]
-    if not judged:
-        return "No target has been measured."
-    missed = [record for record in judged if not record["met"]]
-    worse = f" {len(records.failures)} objectives were worse than a rival's." if records.failures else ""
-    return f"{len(judged) - len(missed)} of {len(judged)} targets met, {len(missed)} missed.{worse}"
+def details(records: Records) -> list[str]:
+    """Return what a terminal shows beside the comparisons."""
+    return [*_rates(records), *_growth(records)]
 
 
-def _comparison_cells(record: Record) -> list[str]:
-    ratio = record.get("reason", "none") if record["ratio"] is None else _digits(record["ratio"])
-    excess = record.get("objective_excess")
-    objective = "" if excess is None else f"{excess:+.0e}"
-    target = "" if record["target"] is None else f"{record['target']:g}"
-    met = {None: "", True: "yes", False: "NO"}[record["met"]]
-    return [record["workload"], record["ours"], record["rival"], ratio, objective, target, met]
-
-
-def _targets(records: Records) -> list[str]:
-    judged = [record for record in records.comparisons if record["target"] is not None]
-    judged.sort(key=lambda record: record["met"] is not False)
-    others = [record for record in records.comparisons if record["target"] is None]
-    parts = [
-        "A ratio is the rival's time per sample divided by ours. The objective is how far ours is above the",
-        "rival's, relatively, on the same samples. Missed targets come first.\n",
-        _table(COMPARISON_HEADER, [_comparison_cells(record) for record in judged]),
-    ]
-    if others:
-        parts.append("Without a target:\n")
-        parts.append(_table(COMPARISON_HEADER[:5], [_comparison_cells(record)[:5] for record in others]))
-    return parts
+def _growth(records: Records) -> list[str]:
+    text = """\
+Microseconds per sample in f32 by one thread at M = 64, K = 1024, λ = 0.2, one of
+them varied. The exponent is that of the best power law."""
+    beyond = "Megabytes of the input, and the rise of the process above it during one call."
+    return [*growth(records, "coder", {"us_per_sample": "µs per sample"}, text), *memory(records, beyond)]
 
 
 def _section(
@@ -111,12 +75,12 @@ def _section(
         return []
 
     def time(record: Record) -> str:
-        return _digits(record["us_per_sample"]) + ("" if record["counts"] else " †")
+        return digits(record["us_per_sample"]) + ("" if record["counts"] else " †")
 
-    parts = [f"## {title}\n", "Microseconds per sample.\n", _pivot(chosen, keys, time)]
+    parts = [f"## {title}\n", "Microseconds per sample.\n", pivot(chosen, keys, time)]
     if gaps:
-        parts += ["Worst gap.\n", _pivot(chosen, keys, lambda record: f"{record['gap_max']:.1e}")]
-    return [*parts, "Samples timed.\n", _pivot(chosen, keys, lambda record: f"{record['T']:,}")]
+        parts += ["Worst gap.\n", pivot(chosen, keys, lambda record: f"{record['gap_max']:.1e}")]
+    return [*parts, "Samples timed.\n", pivot(chosen, keys, lambda record: f"{record['T']:,}")]
 
 
 def _rates(records: Records) -> list[str]:
@@ -134,9 +98,9 @@ def _rates(records: Records) -> list[str]:
         "## The machine's rate, and our fraction of it\n",
         "GFLOP/s of the product of atoms and samples, a block at a time; for the coders, of the product they",
         "would have needed.\n",
-        _pivot(products + searches, ("M", "K"), rate),
+        pivot(products + searches, ("M", "K"), rate),
         "Time in units of one such product by the fastest library, f32, one thread.\n",
-        _pivot(_in_products(records, products), ("M", "K"), lambda record: f"{record['units']:.2f}"),
+        pivot(_in_products(records, products), ("M", "K"), lambda record: f"{record['units']:.2f}"),
     ]
 
 
@@ -159,59 +123,3 @@ def _in_products(records: Records, products: list[Record]) -> list[Record]:
             name = f"{record['bench']}{lam}" if method == "sparsemble" else method
             found.append(record | {"contender": name, "units": record["us_per_sample"] / min(same)})
     return found
-
-
-def _growth(records: Records) -> list[str]:
-    parts = []
-    if records.growth:
-        parts += [
-            "## Growth\n",
-            "Microseconds per sample in f32 by one thread at M = 64, K = 1024, λ = 0.2, one of",
-        ]
-        parts += ["them varied. The exponent is that of the best power law.\n"]
-        rows = [
-            [
-                record["growth"],
-                {"lambda": "λ"}.get(record["variable"], record["variable"]),
-                ", ".join(f"{value:g}" for value in record["values"]),
-                ", ".join(_digits(time) for time in record["us_per_sample"]),
-                f"{record['exponent']:.2f}",
-            ]
-            for record in records.growth
-        ]
-        parts.append(_table(["coder", "varied", "values", "µs per sample", "exponent"], rows))
-    if records.memory:
-        parts += [
-            "## Memory\n",
-            "Megabytes of the input, and the rise of the process above it during one call.\n",
-        ]
-        rows = [
-            [record["memory"], f"{record['data_mb']:.0f}", f"{record['extra_mb']:.0f}"]
-            for record in records.memory
-        ]
-        parts.append(_table(["call", "input", "beyond it"], rows))
-    return parts
-
-
-def _pivot(records: list[Record], keys: tuple[str, ...], cell: Callable[[Record], str]) -> str:
-    """Tabulate a line for each contender and a column for each case."""
-    cases: dict[tuple[Any, ...], str] = {}
-    cells: dict[str, dict[tuple[Any, ...], str]] = {}
-    for record in records:
-        case = tuple(record[key] for key in keys)
-        cases[case] = " ".join(f"{'λ' if key == 'lambda' else key}={record[key]}" for key in keys)
-        threads = f" ×{record['threads']}" if record["threads"] > 1 else ""
-        label = f"{record['contender']} {record['dtype']}{threads}"
-        cells.setdefault(label, {})[case] = cell(record)
-    rows = [[label, *(found.get(case, "") for case in cases)] for label, found in cells.items()]
-    return _table(["", *cases.values()], rows)
-
-
-def _digits(value: float) -> str:
-    """Write three digits, or all those before the point."""
-    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
-
-
-def _table(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"

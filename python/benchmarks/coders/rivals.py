@@ -3,9 +3,6 @@
 SPAMS and scikit-learn put a ½ before the squared error, so their penalty is λ/2.
 """
 
-import json
-import os
-import subprocess
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -14,11 +11,13 @@ import faiss
 import numpy as np
 import spams
 from scipy.sparse import csr_array
+from shared.contest import Contender
+from shared.data import Problem
+from shared.native import product_contender
 from sklearn.decomposition import sparse_encode  # noqa: TID251 - a rival, not a tool
 from threadpoolctl import threadpool_limits
 
-from coders.contest import Coder, Contender, Settings, affordable, coder
-from coders.data import Problem
+from coders.runs import Coder, Settings, affordable, coder
 
 BLOCK = 512
 """Samples in one matrix product."""
@@ -135,7 +134,7 @@ def product_contenders(problem: Problem) -> Iterable[Contender]:
         X, D = problem.cast(dtype)
         yield coder("OpenBLAS", dtype, 1, _numpy_product(D), X)
         for library in ("faer", "matrixmultiply"):
-            yield _native_product(library, dtype, X.shape[1], len(D), len(X))
+            yield product_contender(library, dtype, X.shape[1], len(D), len(X))
 
 
 def _numpy_product(D: np.ndarray) -> Coder:
@@ -147,21 +146,3 @@ def _numpy_product(D: np.ndarray) -> Coder:
             np.matmul(samples, D.T, out=product[: len(samples)])
 
     return multiply
-
-
-def _native_product(library: str, dtype: str, n_features: int, n_atoms: int, n_samples: int) -> Contender:
-    """Call the program of crates/sparsemble-bench, which reports its own time."""
-    command = [
-        os.environ["SPARSEMBLE_BENCH_BIN"],
-        library,
-        dtype,
-        str(n_features),
-        str(n_atoms),
-        str(n_samples),
-    ]
-
-    def run() -> tuple[float, None]:
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        return json.loads(output)["seconds"], None
-
-    return Contender(library, dtype, 1, n_samples, run)

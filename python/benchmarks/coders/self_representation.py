@@ -7,15 +7,16 @@ for all T samples. On that smaller problem we run too, so that the objectives ca
 """
 
 import numpy as np
+from shared.contest import Result, interleave
+from shared.data import Problem, self_representation
+from shared.gap import GAP_LIMIT, lasso_certificate
+from shared.records import Records, progress
 
 from coders import ours, rivals
-from coders.contest import Result, Settings, coder, interleave
-from coders.data import Problem, self_representation
-from coders.gap import GAP_LIMIT, lasso_certificate
 from coders.judge import compare_fastest, compare_with_ourselves, pick
 from coders.lasso import certify
 from coders.memory import measure
-from coders.records import Records, progress
+from coders.runs import Settings, coder
 
 LAM = 0.2
 SPAMS_TARGET = 8.0

@@ -1,4 +1,4 @@
-"""Sparse coding and ensembles of sparse models.
+"""Sparse coding, dictionary learning and ensembles of sparse models.
 
 Samples are rows, as in scikit-learn: `X` is `(n_samples, n_features)`, a dictionary is
 `(n_atoms, n_features)` and codes are sparse and `(n_samples, n_atoms)`, so that `codes @ dictionary`
@@ -9,12 +9,23 @@ approximates `X`. `lam` is the λ of ‖x − aD‖² + λ‖a‖₁, without a 
 from sparsemble._native import __version__
 from sparsemble._report import CodingReport, SampleStatus
 from sparsemble.coding import SparseCoder, lambda_max, sparse_encode
+from sparsemble.dictionary import DictionaryLearning
+from sparsemble.ensemble import EnsembleSparseCoder
+from sparsemble.model_file import load
+from sparsemble.multilevel import MultilevelDictionary
+from sparsemble.weights import EnsembleWeights, ensemble_weights
 
 __all__ = [
     "CodingReport",
+    "DictionaryLearning",
+    "EnsembleSparseCoder",
+    "EnsembleWeights",
+    "MultilevelDictionary",
     "SampleStatus",
     "SparseCoder",
     "__version__",
+    "ensemble_weights",
     "lambda_max",
+    "load",
     "sparse_encode",
 ]

@@ -1,6 +1,7 @@
 """The compiled half of the package; its interface may change at any time."""
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
@@ -14,6 +15,7 @@ TOLERANCE: float
 class Parameters(TypedDict):
     """The parameters of a coder, `None` where not given."""
 
+    argument: str
     method: str
     lam: float | None
     relative_lam: float | None
@@ -25,11 +27,32 @@ class Parameters(TypedDict):
     tol: float
     max_iter: int | None
 
+class Recipe(TypedDict):
+    """How to train, `None` for the default of the method."""
+
+    method: str
+    n_components: int | None
+    n_estimators: int | None
+    n_levels: int | None
+    coder: Parameters | None
+    max_iter: int | None
+    tol: float | None
+    validation_fraction: float | None
+    patience: int | None
+    seed: int
+
 _Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 _Samples: TypeAlias = tuple[_Floats, NDArray[np.uint8] | None, NDArray[np.int64] | None]
 _Run: TypeAlias = tuple[int, Callable[[int, int], Any] | None]
 _Csr: TypeAlias = tuple[_Floats, NDArray[np.signedinteger], NDArray[np.signedinteger]]
 _Report: TypeAlias = tuple[bool, int, float | None, NDArray[np.uint8]]
+
+_Reals: TypeAlias = NDArray[np.float64]
+_Training: TypeAlias = tuple[_Floats, _Reals | None, _Floats | None, _Floats | None]
+_Steps: TypeAlias = tuple[Callable[[int, int, float | None], Any] | None, PathLike[str] | None, bool]
+_Outcome: TypeAlias = tuple[bool, int, _Reals]
+_Weighed: TypeAlias = tuple[_Floats, _Floats, _Reals | None]
+_Certificate: TypeAlias = tuple[_Reals, _Reals, _Reals]
 
 def encode(
     samples: _Samples, dictionary: _Floats, parameters: Parameters, run: _Run, /
@@ -38,6 +61,103 @@ def encode(
 
 def lambda_max(samples: _Samples, dictionary: _Floats, run: _Run, /) -> NDArray[np.float64]:
     """Find the smallest λ that gives each row the zero code."""
+
+class Model:
+    """A trained model. It never changes; files and pickles hold its bits."""
+
+    def __new__(cls, bytes: bytes, is_single: bool) -> Model:
+        """Read the bytes of a model file."""
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Model:
+        """Read a model file."""
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a model file."""
+
+    def transform(self, samples: _Floats, run: _Run) -> tuple[_Csr, _Report]:
+        """Code the rows of X, which have the dtype of the model."""
+
+    def approximate(self, samples: _Floats, run: _Run) -> tuple[_Floats, _Reals, int]:
+        """Give approximations, their spread, and how many samples did not converge."""
+
+    def reconstruct(
+        self, codes: tuple[_Floats, NDArray[np.uint32], NDArray[np.uint64]], run: _Run
+    ) -> _Floats:
+        """Give approximations from the data, indices and indptr of codes."""
+
+    def degraded_by(self, phi: _Floats) -> Model:
+        """Return the model for samples seen through a matrix."""
+
+    def with_beta(self, beta: list[float]) -> Model:
+        """Return the same members with other weights."""
+
+    def atoms(self) -> _Floats:
+        """Give all atoms, one a row."""
+
+    @property
+    def members(self) -> list[list[int]]:
+        """How many atoms each member has, level by level; empty for a single dictionary."""
+
+    @property
+    def beta(self) -> list[_Reals]:
+        """β of each level; empty for a single dictionary."""
+
+    @property
+    def curve(self) -> dict[str, NDArray[Any]]:
+        """The rounds of boosting: arrays by name."""
+
+    @property
+    def objective(self) -> _Reals:
+        """The objective or error after each iteration or level."""
+
+    @property
+    def coder(self) -> Any:
+        """The parameters of the coder that were given, if there is one."""
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Method, learner, seed, data and parameters of the training."""
+
+    @property
+    def kind(self) -> str:
+        """`dictionary`, `ensemble` or `multilevel`."""
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the numbers are float32."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the training has ended."""
+
+    @property
+    def n_inputs(self) -> int:
+        """The length of what is coded."""
+
+    @property
+    def n_features(self) -> int:
+        """The length of an approximation."""
+
+    @property
+    def n_atoms(self) -> int:
+        """The length of a code."""
+
+def train(set: _Training, parameters: Recipe, steps: _Steps, run: _Run, /) -> tuple[Model, _Outcome]:
+    """Train on X, sample_weight, phi and dict_init; tell converged, unconverged samples and atom usage."""
+
+def defaults(method: str, /) -> dict[str, Any]:
+    """Tell the defaults of a method, by the names of the estimators."""
+
+def oracle_weights(
+    model: Model, arrays: _Weighed, constraint: str, run: _Run, /
+) -> tuple[_Reals, _Certificate]:
+    """Find the best weights of each sample; tell residual, best member and optimality of each."""
+
+def shared_weights(
+    model: Model, arrays: _Weighed, constraint: str, run: _Run, /
+) -> tuple[_Reals, _Certificate]:
+    """Find the best weights for all samples; tell residual, best member and optimality, one each."""
 
 def address(array: _Floats, /) -> int:
     """Tell where the library reads `array`: in place, or in a copy."""

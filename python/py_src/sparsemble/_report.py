@@ -51,20 +51,24 @@ class CodingReport:
     status: NDArray[np.uint8]
 
 
-def warn_of_shortfall(report: CodingReport, parameters: "Parameters", dtype: np.dtype[Any]) -> None:
-    """Say once how many samples fell short, by how much, and what would help."""
+def warn_of_shortfall(
+    report: CodingReport, parameters: "Parameters", dtype: np.dtype[Any], prefix: str = ""
+) -> None:
+    """Say once how many samples fell short, by how much, and what would help.
+
+    `prefix` is what the caller puts before the names of the coder's parameters.
+    """
     help_for = {
-        SampleStatus.ITERATION_LIMIT: "ran out of iterations (raise max_iter)",
-        SampleStatus.PRECISION_LIMIT: f"reached the precision of {dtype} (raise tol or use float64)",
-        SampleStatus.UNREACHABLE: f"cannot reach max_error={parameters['max_error']} (raise it or add atoms)",
+        SampleStatus.ITERATION_LIMIT: f"ran out of iterations (raise {prefix}max_iter)",
+        SampleStatus.PRECISION_LIMIT: f"reached the precision of {dtype} (raise {prefix}tol or use float64)",
+        SampleStatus.UNREACHABLE: f"cannot reach max_error={parameters.get('max_error')} (raise it or add atoms)",
     }
     counts = {status: np.count_nonzero(report.status == status) for status in help_for}
     reasons = ", ".join(f"{count} {help_for[status]}" for status, count in counts.items() if count)
     message = f"{sum(counts.values())} of {len(report.status)} samples did not converge: {reasons}"
     if report.worst_gap is not None:
-        message += (
-            f"; the worst duality gap is {report.worst_gap:.1e} of ‖x‖², tol is {parameters['tol']:.1e}"
-        )
+        tol = f"{prefix}tol is {parameters['tol']:.1e}"
+        message += f"; the worst duality gap is {report.worst_gap:.1e} of ‖x‖², {tol}"
     warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 

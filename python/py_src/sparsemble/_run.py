@@ -14,21 +14,32 @@ RunOptions = tuple[int, Callable[[int, int], Any] | None]
 
 @contextmanager
 def running(n_threads: int | None, progress: Progress, total: int) -> Iterator[RunOptions]:
-    """Give what the compiled code needs to run, and report the end of a call that went well."""
+    """Give what the compiled code needs to run, and report the end of a call that went well.
+
+    `total` is what there is to do if the compiled code does not say otherwise.
+    """
     threads = thread_count(n_threads)
     if progress is None or progress is False:
         yield threads, None
     elif progress is True:
         with _bar(total) as bar:
 
-            def move(done: int, _: int) -> None:
+            def move(done: int, of: int) -> None:
+                bar.total = of
                 bar.update(done - bar.n)
 
             yield threads, move
-            move(total, total)
+            move(bar.total, bar.total)
     elif callable(progress):
-        yield threads, progress
-        progress(total, total)
+        function = progress
+
+        def tell(done: int, of: int) -> None:
+            nonlocal total
+            total = of
+            function(done, of)
+
+        yield threads, tell
+        function(total, total)
     else:
         raise TypeError(f"progress={progress!r}: use True for a bar, or a function of (done, total)")
 

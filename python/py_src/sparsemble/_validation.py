@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from sparsemble import _native
+
 if TYPE_CHECKING:
-    from sparsemble._native import Parameters
+    from sparsemble._native import Parameters, Recipe
 
 FLOATS = [np.float64, np.float32]
 """The dtypes that are used as they are; everything else becomes the first."""
@@ -22,9 +24,16 @@ _KINDS: dict[str, tuple[Any, str]] = {
     "method": (str, "the name of a method"),
     "positive": (bool | np.bool_, "True or False"),
     "atom_weights": (np.ndarray, "an array"),
+    "argument": (str, "a name"),
+    "coder": (dict, "parameters"),
     "n_nonzero_coefs": _COUNT,
     "max_iter": _COUNT,
+    "n_components": _COUNT,
+    "n_estimators": _COUNT,
+    "n_levels": _COUNT,
+    "patience": _COUNT,
 }
+_NEEDED = ("argument", "method", "positive", "tol")
 
 Samples = tuple[NDArray[Any], NDArray[np.uint8] | None, NDArray[np.int64] | None]
 
@@ -71,13 +80,41 @@ def _check_exclude(exclude: ArrayLike | None, n_samples: int) -> NDArray[np.int6
     return atoms.astype(np.int64, order="C")
 
 
-def check_parameters(parameters: "Parameters") -> None:
-    """Refuse parameters of the wrong kind; their ranges are checked by the compiled code."""
+def check_parameters(parameters: "Parameters | Recipe", prefix: str = "") -> None:
+    """Refuse parameters of the wrong kind; their ranges are checked by the compiled code.
+
+    `prefix` is what the caller puts before the names of the coder's `tol` and `max_iter`.
+    """
     for name, value in parameters.items():
         kind, words = _KINDS.get(name, _NUMBER)
-        left_out = value is None and name not in ("method", "positive", "tol")
+        left_out = value is None and name not in _NEEDED
         if not left_out and not isinstance(value, kind):
-            raise TypeError(f"{name}={value!r}: must be {words}")
+            shown = prefix + name if name in ("tol", "max_iter") else name
+            raise TypeError(f"{shown}={value!r}: must be {words}")
+
+
+def coder_parameters(estimator: Any, method: str) -> "Parameters":
+    """Return the coder that the parameters of an estimator ask for; by default that of its method."""
+    given = estimator.get_params(deep=False)
+    limits = ("lam", "relative_lam", "max_error", "max_l1_norm", "n_nonzero_coefs")
+    limit = {name: given.get(name) for name in limits}
+    default = _native.defaults(method)["coder"]
+    name = given["coder"]
+    if name is None:
+        name = "omp" if limit["n_nonzero_coefs"] is not None else default["method"]
+    if name == default["method"] and all(value is None for value in limit.values()):
+        limit |= {name: value for name, value in default.items() if name in limits}
+    parameters: Parameters = {
+        "argument": "coder",
+        "method": name,
+        **limit,  # type: ignore[typeddict-item]
+        "positive": given["positive"],
+        "atom_weights": None,
+        "tol": given["coder_tol"],
+        "max_iter": given["coder_max_iter"],
+    }
+    check_parameters(parameters, prefix="coder_")
+    return parameters
 
 
 def check_atom_weights(atom_weights: ArrayLike | None, n_atoms: int) -> NDArray[np.float64] | None:

@@ -140,6 +140,7 @@ def sparse_encode(
     samples, atoms = check_samples(X, dictionary, mask, exclude)
     n_samples, n_atoms = len(samples[0]), len(atoms)
     parameters: Parameters = {
+        "argument": "method",
         "method": method,
         "lam": lam,
         "relative_lam": relative_lam,

@@ -3,6 +3,7 @@
 pub(crate) mod demo;
 pub(crate) mod encode;
 pub(crate) mod info;
+pub(crate) mod paper;
 pub(crate) mod reconstruct;
 mod represent;
 pub(crate) mod train;

@@ -183,7 +183,7 @@ impl Display for Fista {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let name = match self.momentum {
             Momentum::None => "ista",
-            _ => "fista",
+            Momentum::Nesterov => "fista",
         };
         let default = Self::lambda(self.lambda);
         let settings = [

@@ -3,15 +3,19 @@
 //! A degradation is a linear map that is only ever *applied*, forwards or backwards. Whoever needs ΦD as a matrix
 //! applies Φ to each atom; whoever does not, such as [`Fista`](crate::coding::Fista), never forms it.
 //!
+//! Those of compressive sensing (§IV-A) are random [projections](Projection).
+//!
 //! To add one: write its file, and add one line to the registry in `tests.rs`, which puts it under the common laws.
 
 mod dense;
 mod identity;
+mod projection;
 #[cfg(test)]
 mod tests;
 
 pub use dense::Dense;
 pub use identity::Identity;
+pub use projection::{Projection, ProjectionKind};
 
 use std::fmt::Debug;
 

@@ -30,7 +30,7 @@ use super::{Dictionary, WeakLearner};
 /// [`sources`](Dictionary::sources) are their columns.
 ///
 /// # Cost
-/// One pass over the samples and a logarithm for each; memory for 2K of them.
+/// One pass over the samples, and a logarithm for those that may be among the first; memory for 2K of them.
 ///
 /// # Errors
 /// See [`WeakLearner::fit`]. A sample of zero norm cannot be an atom and is never drawn.

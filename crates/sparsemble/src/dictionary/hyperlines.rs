@@ -6,10 +6,11 @@ use std::ops::Range;
 use crate::blocks::Run;
 use crate::coding::{CodingBasis, OneSparse, Samples, SparseCoder, SparseCodes};
 use crate::error::{Error, Result, expect_size};
-use crate::masses::Masses;
-use crate::matrix::{Matrix, MatrixView, first_not_finite};
+use crate::matrix::{Matrix, MatrixView};
+use crate::points::Points;
 use crate::scalar::Scalar;
 use crate::spec::{unless, write};
+use crate::worst::Worst;
 
 use super::atoms::normalise;
 use super::{Dictionary, Draw, Examples, WeakLearner};
@@ -102,7 +103,7 @@ impl Hyperlines {
         self.check()?;
         expect_size("start: number of atoms", self.n_atoms, start.n_atoms())?;
         expect_size("start: number of features (that of samples)", samples.rows(), start.n_features())?;
-        let points = Points::new(samples, masses, run.silent())?;
+        let points = Points::new(samples, masses, None, run.silent())?;
         let part = |pass: usize| run.passes(pass..pass + 1, self.max_passes.saturating_add(1), samples.columns());
         let mut dictionary = start;
         let mut pass = Pass::over(&points, &dictionary, part(0))?;
@@ -119,7 +120,7 @@ impl Hyperlines {
             errors.push(next.error);
             (dictionary, pass) = (moved, next);
         }
-        let errors = errors.into_iter().map(|error| points.unscaled(error)).collect();
+        let errors = errors.into_iter().map(|error| points.unscaled_energy(error)).collect();
         Ok(Lines { dictionary, errors, converged })
     }
 
@@ -160,78 +161,34 @@ impl<T: Scalar> WeakLearner<T> for Hyperlines {
     }
 }
 
-/// Samples and masses, checked once, with the power of two that keeps all squares inside the range of `f64`.
-struct Points<'a, T> {
-    samples: MatrixView<'a, T>,
-    masses: &'a [f64],
-    total_mass: f64,
-    scale: f64,
-}
-
-impl<'a, T: Scalar> Points<'a, T> {
-    fn new(samples: MatrixView<'a, T>, masses: &'a [f64], run: Run<'_>) -> Result<Self> {
-        let total_mass = Masses::new(Some(masses), samples.columns())?.total();
-        let column = || vec![T::ZERO; samples.rows()];
-        let parts = run.map_blocks(samples.columns(), SMALLEST_PART, column, |column, range| {
-            let mut largest = 0.0_f64;
-            for i in range {
-                samples.copy_column(i, column);
-                if let Some(row) = first_not_finite(column) {
-                    return Err(Error::NotFinite { what: "samples", row, column: i });
-                }
-                largest = column.iter().fold(largest, |largest, x| largest.max(x.to_f64().abs()));
-            }
-            Ok(largest)
-        })?;
-        let largest = parts.into_iter().fold(0.0_f64, f64::max);
-        // Not beyond the powers whose inverse is a number too.
-        let scale = if largest > 0.0 { (-largest.log2().floor()).clamp(-1022.0, 1022.0).exp2() } else { 1.0 };
-        Ok(Self { samples, masses, total_mass, scale })
-    }
-
-    fn mass(&self, sample: usize) -> f64 {
-        self.masses[sample] / self.total_mass
-    }
-
-    /// An error in the units of the caller; the largest number if it is beyond all.
-    fn unscaled(&self, error: f64) -> f64 {
-        (error / self.scale / self.scale).min(f64::MAX)
-    }
-
-    fn part_size(&self) -> usize {
-        self.samples.columns().div_ceil(MOST_PARTS).max(SMALLEST_PART)
-    }
-}
-
 /// What one pass over the samples tells about a set of lines, in the units of the scaled samples.
 struct Pass {
     /// Σ p(x_i)‖x_i − a_i·d‖².
     error: f64,
     /// Σ p(x_i)·a_i·x_i over the samples of each line, M × K.
     sums: Matrix<f64>,
-    /// The worst represented sample of each part that has one, the worst first.
-    worst: Vec<(f64, usize)>,
+    worst: Worst,
 }
 
 impl Pass {
     fn over<T: Scalar>(points: &Points<'_, T>, lines: &Dictionary<T>, run: Run<'_>) -> Result<Self> {
         let basis = CodingBasis::new(lines.view())?;
-        let codes = OneSparse::default().encode(&basis, &Samples::new(points.samples), run)?.codes;
+        let codes = OneSparse::default().encode(&basis, &Samples::new(points.samples()), run)?.codes;
         let column = || vec![T::ZERO; lines.n_features()];
         let work = |x: &mut Vec<T>, range: Range<usize>| Ok(Self::part(points, lines, &codes, x, range));
-        let parts = run.silent().map_blocks(points.samples.columns(), points.part_size(), column, work)?;
+        let size = points.count().div_ceil(MOST_PARTS).max(SMALLEST_PART);
+        let parts = run.silent().map_blocks(points.count(), size, column, work)?;
         let mut whole = Self::empty(lines.n_features(), lines.n_atoms());
         for part in parts {
             whole.error += part.error;
             whole.sums.as_mut_slice().iter_mut().zip(part.sums.as_slice()).for_each(|(sum, part)| *sum += part);
-            whole.worst.extend(part.worst);
+            whole.worst.merge(part.worst);
         }
-        whole.worst.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         Ok(whole)
     }
 
     fn empty(n_features: usize, n_atoms: usize) -> Self {
-        Self { error: 0.0, sums: Matrix::zeros(n_features, n_atoms), worst: Vec::new() }
+        Self { error: 0.0, sums: Matrix::zeros(n_features, n_atoms), worst: Worst::new(n_atoms) }
     }
 
     fn part<T: Scalar>(
@@ -242,24 +199,23 @@ impl Pass {
         range: Range<usize>,
     ) -> Self {
         let mut part = Self::empty(lines.n_features(), lines.n_atoms());
-        let scaled = |value: T| value.to_f64() * points.scale;
-        for i in range.filter(|&i| points.masses[i] > 0.0) {
+        for i in range.filter(|&i| points.masses()[i] > 0.0) {
             // A sample without a code is orthogonal to all lines, and its error is its energy.
             let (line, a) = codes.column(i).next().unwrap_or((0, T::ZERO));
-            points.samples.copy_column(i, x);
-            let (mass, a) = (points.mass(i), scaled(a));
+            points.copy(i, x);
+            let (mass, a) = (points.masses()[i] / points.total_mass(), a.to_f64() * points.scale());
             let sums = part.sums.column_mut(line).iter_mut();
             let (mut error, mut energy) = (0.0, 0.0);
             for ((sum, &x), &direction) in sums.zip(&*x).zip(lines.atoms().column(line)) {
-                let x = scaled(x);
+                let x = x.to_f64();
                 *sum += mass * a * x;
                 error += (x - a * direction.to_f64()).powi(2);
                 energy += x * x;
             }
             part.error += mass * error;
             let is_rounding = error <= 4.0 * T::EPSILON.to_f64() * energy;
-            if !is_rounding && part.worst.first().is_none_or(|(worst, _)| mass * error > *worst) {
-                part.worst = vec![(mass * error, i)];
+            if !is_rounding {
+                part.worst.offer(mass * error, i);
             }
         }
         part
@@ -267,15 +223,15 @@ impl Pass {
 
     /// The lines after one step of the power method; one without samples goes to a badly represented sample, if any.
     fn step<T: Scalar>(&self, points: &Points<'_, T>, lines: &Dictionary<T>) -> Result<Dictionary<T>> {
-        let mut worst = self.worst.iter();
+        let mut worst = self.worst.clone().into_samples();
         let mut moved = lines.atoms().clone();
         for j in 0..lines.n_atoms() {
             let mut direction = self.sums.column(j).to_vec();
             if normalise(&mut direction) {
                 let values = moved.column_mut(j).iter_mut().zip(direction);
                 values.for_each(|(value, direction)| *value = T::from_f64(direction));
-            } else if let Some(&(_, sample)) = worst.next() {
-                points.samples.copy_column(sample, moved.column_mut(j));
+            } else if let Some(sample) = worst.next() {
+                points.copy(sample, moved.column_mut(j));
             }
         }
         Dictionary::new(moved)
@@ -291,7 +247,7 @@ mod tests {
         // The second line is the best one for no sample, and the last sample is far from the first line.
         let samples = Matrix::from_columns(vec![5.0, 0.1, 0.0, 4.0, -0.1, 0.0, 0.1, 0.0, 2.0], 3, 3).unwrap();
         let start = Dictionary::new(Matrix::from_columns(vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0], 3, 2).unwrap()).unwrap();
-        let points = Points::new(samples.view(), &[1.0; 3], Run::default()).unwrap();
+        let points = Points::new(samples.view(), &[1.0; 3], None, Run::default()).unwrap();
         let moved = Pass::over(&points, &start, Run::default()).unwrap().step(&points, &start).unwrap();
         let expected = Dictionary::new(Matrix::from_columns(vec![0.1, 0.0, 2.0], 3, 1).unwrap()).unwrap();
         assert_eq!(moved.atoms().column(1), expected.atoms().column(0));

@@ -9,6 +9,8 @@ mod centers;
 mod examples;
 mod hyperlines;
 
+#[cfg(feature = "io")]
+pub(crate) use alt_opt::Memory;
 pub use alt_opt::{AltOpt, Alternation, AtomUpdate, BatchOrder, CodesReport, Learned, OnlineAltOpt, OnlineLearner};
 pub use atoms::Dictionary;
 #[cfg(feature = "io")]

@@ -8,6 +8,7 @@
 //! BoostEx is this loop with a learner that draws examples by mass, BoostKM with one that makes weighted K-Means centres.
 
 mod division;
+mod products;
 mod state;
 
 pub use state::Boosting;

@@ -1,14 +1,17 @@
 //! A sparse model: what samples are coded against, and what approximations are made of.
 
+use fearless_simd::{Simd, dispatch};
+
 use crate::blocks::Run;
-use crate::coding::{CodingBasis, Samples, SparseCoder};
+use crate::coding::{CodingBasis, Samples, SparseCoder, SparseCodes};
 use crate::degradation::Degradation;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, expect_size};
+use crate::kernels::best_level;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
-use super::strips::{STRIP, degrade, piece, pieces, strip};
+use super::strips::{degrade, map_strips, piece, pieces};
 
 /// A pair (coding basis, synthesis matrix): a sample is coded in the one and approximated by the other.
 ///
@@ -141,6 +144,16 @@ impl<T: Scalar> SparseModel<T> {
         self.synthesis.rows()
     }
 
+    /// D·a for the code of one sample.
+    #[inline(always)]
+    pub(super) fn synthesise<S: Simd>(&self, _: S, codes: &SparseCodes<T>, sample: usize, out: &mut [T]) {
+        out.fill(T::ZERO);
+        for (atom, coefficient) in codes.column(sample) {
+            let atom = self.synthesis.column(atom);
+            out.iter_mut().zip(atom).for_each(|(sum, &value)| *sum += value * coefficient);
+        }
+    }
+
     /// D·a for every sample: this model's approximation alone.
     ///
     /// # Shapes
@@ -157,18 +170,15 @@ impl<T: Scalar> SparseModel<T> {
         expect_size("samples: number of features (that of the model)", self.n_inputs(), samples.rows())?;
         let mut values = Matrix::zeros(self.n_features(), samples.columns());
         let pieces = pieces(&mut values);
-        run.map_blocks(
-            samples.columns(),
-            STRIP,
-            || (),
-            |(), range| {
-                let inputs = strip(samples, range.clone())?;
-                let coding = coder.encode(&self.basis, &Samples::new(inputs.view()), Run::threads(1))?;
-                let approximations = coding.codes.approximate(self.synthesis.view())?;
-                piece(&pieces, range.start).copy_from_slice(approximations.as_slice());
-                Ok(())
-            },
-        )?;
+        map_strips(samples, run, |inputs, range| {
+            let codes = coder.encode(&self.basis, &Samples::new(inputs.view()), Run::threads(1))?.codes;
+            let mut values = piece(&pieces, range.start);
+            let values = values.chunks_exact_mut(self.n_features()).enumerate();
+            dispatch!(best_level(), simd => {
+                values.for_each(|(slot, value)| self.synthesise(simd, &codes, slot, value));
+            });
+            Ok(())
+        })?;
         drop(pieces);
         Ok(values)
     }

@@ -2,14 +2,18 @@
 
 use std::ops::Range;
 
+use fearless_simd::{Simd, dispatch};
+
 use crate::blocks::Run;
 use crate::coding::{Coding, CodingReport, SampleStatus, Samples, SparseCoder, SparseCodes};
 use crate::error::{Result, expect_size};
+use crate::kernels::best_level;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
+use crate::sums::squared_distance_by;
 
 use super::Ensemble;
-use super::strips::{STRIP, distance, piece, pieces, strip};
+use super::strips::{STRIP, map_strips, piece, pieces};
 
 /// What an ensemble makes of samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,16 +117,11 @@ impl<T: Scalar> Ensemble<T> {
         work: impl Fn(Coding<T>, Range<usize>) -> R + Sync,
     ) -> Result<Vec<R>> {
         expect_size("samples: number of features (that of the ensemble)", self.n_inputs(), samples.rows())?;
-        run.map_blocks(
-            samples.columns(),
-            STRIP,
-            || (),
-            |(), range| Ok(work(self.encode(&strip(samples, range.clone())?, coder)?, range)),
-        )
+        map_strips(samples, run, |inputs, range| Ok(work(self.encode(&inputs, coder)?, range)))
     }
 
     /// The stacked codes of one strip.
-    fn encode(&self, inputs: &Matrix<T>, coder: &(dyn SparseCoder<T> + Sync)) -> Result<Coding<T>> {
+    pub(super) fn encode(&self, inputs: &Matrix<T>, coder: &(dyn SparseCoder<T> + Sync)) -> Result<Coding<T>> {
         let inputs = Samples::new(inputs.view());
         let members = self.models.iter().map(|model| coder.encode(model.basis(), &inputs, Run::threads(1)));
         let members = members.collect::<Result<Vec<_>>>()?;
@@ -149,21 +148,31 @@ impl<T: Scalar> Ensemble<T> {
         let total: f64 = self.beta.iter().map(|weight| weight.abs()).sum();
         let mut members = self.room(self.n_models());
         let mut spreads = Vec::with_capacity(range.len());
-        for (sample, value) in range.zip(values.chunks_exact_mut(self.n_features().max(1))) {
-            self.members_of(codes, sample, &offsets, &mut members);
-            for (l, &weight) in beta.iter().enumerate() {
-                value.iter_mut().zip(members.column(l)).for_each(|(sum, &part)| *sum += weight * part);
+        dispatch!(best_level(), simd => {
+            for (sample, value) in range.zip(values.chunks_exact_mut(self.n_features().max(1))) {
+                self.members_of(simd, (codes, sample), &offsets, &mut members);
+                for (l, &weight) in beta.iter().enumerate() {
+                    value.iter_mut().zip(members.column(l)).for_each(|(sum, &part)| *sum += weight * part);
+                }
+                let apart = |(l, weight): (usize, &f64)| {
+                    weight.abs() * squared_distance_by(simd, members.column(l), value)
+                };
+                let sum: f64 = self.beta.iter().enumerate().map(apart).sum();
+                spreads.push(if total > 0.0 { (sum / total).sqrt() } else { 0.0 });
             }
-            let apart =
-                self.beta.iter().enumerate().map(|(l, weight)| weight.abs() * distance(members.column(l), value));
-            let sum: f64 = apart.sum();
-            spreads.push(if total > 0.0 { (sum / total).sqrt() } else { 0.0 });
-        }
+        });
         spreads
     }
 
     /// The approximation of one sample by each member, the columns of C (M × L).
-    pub(super) fn members_of(&self, codes: &SparseCodes<T>, sample: usize, offsets: &[usize], members: &mut Matrix<T>) {
+    #[inline(always)]
+    pub(super) fn members_of<S: Simd>(
+        &self,
+        _: S,
+        (codes, sample): (&SparseCodes<T>, usize),
+        offsets: &[usize],
+        members: &mut Matrix<T>,
+    ) {
         members.as_mut_slice().fill(T::ZERO);
         let mut l = 0;
         for (atom, coefficient) in codes.column(sample) {

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::blocks::Run;
 use crate::degradation::Degradation;
 use crate::error::{Result, expect_size};
 use crate::matrix::{Matrix, MatrixView};
@@ -21,6 +22,15 @@ pub(super) fn strip<T: Scalar>(samples: MatrixView<'_, T>, range: Range<usize>) 
         samples.copy_finite_column(sample, strip.column_mut(slot), "samples")?;
     }
     Ok(strip)
+}
+
+/// Copies every strip of samples and hands it to `work` with the numbers of its samples.
+pub(super) fn map_strips<T: Scalar, R: Send>(
+    samples: MatrixView<'_, T>,
+    run: Run<'_>,
+    work: impl Fn(Matrix<T>, Range<usize>) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    run.map_blocks(samples.columns(), STRIP, || (), |(), range| work(strip(samples, range.clone())?, range))
 }
 
 /// ΦX, column by column.
@@ -44,21 +54,4 @@ pub(super) fn pieces<T: Scalar>(matrix: &mut Matrix<T>) -> Vec<Mutex<&mut [T]>> 
 /// The piece of the strip that starts with this sample.
 pub(super) fn piece<'a, 'b, T>(pieces: &'a [Mutex<&'b mut [T]>], start: usize) -> MutexGuard<'a, &'b mut [T]> {
     pieces[start / STRIP].lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Σ term(a_i, b_i), summed side by side so that additions do not wait for each other.
-pub(super) fn sum_of<T: Scalar>(a: &[T], b: &[T], term: impl Fn(f64, f64) -> f64) -> f64 {
-    const LANES: usize = 8;
-    let mut sums = [0.0; LANES];
-    for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += term(a.to_f64(), b.to_f64());
-        }
-    }
-    sums.iter().sum()
-}
-
-/// ‖a − b‖².
-pub(super) fn distance<T: Scalar>(a: &[T], b: &[T]) -> f64 {
-    sum_of(a, b, |a, b| (a - b) * (a - b))
 }

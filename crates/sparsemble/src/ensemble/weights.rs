@@ -16,8 +16,7 @@ use crate::error::{Error, Result, expect_size};
 use crate::masses::check_mass;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
-
-use super::strips::sum_of;
+use crate::sums::product;
 
 /// What is asked of the weights β.
 ///
@@ -65,8 +64,7 @@ pub struct Weights {
 /// Paper: §II-A, Eq. (7).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
-    /// ‖r‖, the norm of the residual of the combination; as it comes from squares, it is known to about 10⁻⁸ of the
-    /// largest residual, times the size of the weights.
+    /// ‖r‖, the norm of the residual of the combination.
     pub residual: f64,
     /// ‖r_min‖, that of the best member alone.
     pub best_member: f64,
@@ -74,12 +72,16 @@ pub struct Certificate {
     /// |rᵀ(r − r_l)| over the members that may move both ways and of rᵀ(r − r_l) over those that may only enter, as a
     /// fraction of ‖r_l‖ times the largest residual norm of a member.
     pub optimality: f64,
+    /// The root of what rounding may add to ‖r‖² or take from it, as it is summed from products of the members' residuals:
+    /// 4·√ε·Σ|β_l|‖r_l‖, about 10⁻⁷ of the residuals at most, times the size of the weights.
+    pub rounding: f64,
 }
 
 impl Certificate {
-    /// The bound of Eq. (7): the combination is at least as good as its best member, ‖r‖ ≤ ‖r_min‖.
+    /// The bound of Eq. (7): the combination is at least as good as its best member, ‖r‖ ≤ ‖r_min‖, but for
+    /// [`rounding`](Self::rounding).
     pub fn holds(&self) -> bool {
-        self.residual <= self.best_member
+        self.residual.powi(2) <= self.best_member.powi(2) + self.rounding.powi(2)
     }
 }
 
@@ -146,17 +148,17 @@ impl MemberGram {
         let residual = |i: usize| &residuals[i * sample.len()..][..sample.len()];
         let size = self.n_members + 1;
         for i in 0..size {
-            let energy = sum_of(residual(i), residual(i), |a, b| a * b) * mass;
+            let energy = product(residual(i), residual(i)) * mass;
             if !(self.products[i * size + i] + energy).is_finite() {
                 return Err(Error::parameter("sample", energy, "its energy is not a finite number; scale the data"));
             }
         }
         for i in 0..size {
             for j in 0..=i {
-                let product = mass * sum_of(residual(i), residual(j), |a, b| a * b);
-                self.products[i * size + j] += product;
+                let weighted = mass * product(residual(i), residual(j));
+                self.products[i * size + j] += weighted;
                 if i != j {
-                    self.products[j * size + i] += product;
+                    self.products[j * size + i] += weighted;
                 }
             }
         }
@@ -208,11 +210,15 @@ impl MemberGram {
     pub fn weights(&self, constraint: WeightConstraint) -> Weights {
         let solution = active_set::solve(&self.products, constraint);
         let best = (0..self.n_members).map(|l| self.member_residual(l)).fold(f64::INFINITY, f64::min);
+        let size = self.n_members + 1;
+        let terms = solution.gamma.iter().enumerate();
+        let size_of_terms: f64 = terms.map(|(l, gamma)| gamma.abs() * self.norm(self.products[l * (size + 1)])).sum();
         let certificate = Certificate {
-            // No worse than the best member by construction; the minimum takes back what rounding does in the last digit.
-            residual: self.norm(solution.energy).min(best),
+            // From the weights as they are returned, not from what the search believes.
+            residual: self.norm(active_set::energy(&self.products, &solution.gamma)),
             best_member: best,
             optimality: solution.optimality,
+            rounding: 4.0 * f64::EPSILON.sqrt() * size_of_terms,
         };
         Weights { beta: solution.gamma[1..].to_vec(), certificate }
     }

@@ -93,24 +93,6 @@ impl GrayImage {
         Self::new(size, pixels.map(|(row, column)| intensity(row, column)).collect())
     }
 
-    /// The pixel-wise mean of pictures of one size, each counted equally: the weights 1/L in Eq. (4).
-    ///
-    /// # Errors
-    /// If there is no picture or the sizes differ.
-    pub fn mean(images: &[Self]) -> Result<Self> {
-        let [first, others @ ..] = images else {
-            return Err(Error::Empty { what: "images", unit: "image" });
-        };
-        let mut mean = first.clone();
-        for image in others {
-            image.expect_size(first.size)?;
-            mean.samples.iter_mut().zip(&image.samples).for_each(|(sum, value)| *sum += value);
-        }
-        let count = images.len() as f64;
-        mean.samples.iter_mut().for_each(|value| *value /= count);
-        Ok(mean)
-    }
-
     /// Width and height.
     pub fn size(&self) -> Size {
         self.size
@@ -174,14 +156,5 @@ mod tests {
         for level in 0..=u16::MAX {
             assert_eq!(BitDepth::Sixteen.level(f64::from(level) / 257.0), level);
         }
-    }
-
-    #[test]
-    fn the_mean_weighs_every_picture_equally() {
-        let mean = GrayImage::mean(&[pair(0.0, 10.0), pair(3.0, 20.0), pair(9.0, 0.0)]).unwrap();
-        assert_eq!(mean, pair(4.0, 10.0));
-        assert!(GrayImage::mean(&[]).is_err());
-        let tall = GrayImage::new(Size { width: 1, height: 2 }, vec![0.0; 2]).unwrap();
-        assert!(GrayImage::mean(&[pair(0.0, 0.0), tall]).is_err());
     }
 }

@@ -12,12 +12,12 @@ use rand::rngs::ChaCha8Rng;
 use crate::blocks::Run;
 use crate::error::Result;
 use crate::matrix::Matrix;
+use crate::points::Points;
 use crate::rng::{Draw, RowNumbers};
 use crate::sampling::Race;
 use crate::scalar::Scalar;
 
 use super::nearest::Nearest;
-use super::points::Points;
 use super::{lloyd, plus_plus};
 
 /// When the clustering of the candidates, step (g), is good enough: iterations and tolerance.
@@ -111,10 +111,10 @@ impl Candidates {
     /// Step (d), and the new δ.
     fn append<T: Scalar>(&mut self, points: &Points<'_, T>, rows: Vec<usize>, run: Run<'_>) -> Result<()> {
         let first = self.rows.len() as u32;
-        let found = Nearest::new(&points.gather(&rows)).find(points, run)?;
-        for (nearest, (candidate, distance)) in self.nearest.iter_mut().zip(found) {
-            if distance < nearest.1 {
-                *nearest = (first + candidate, distance);
+        let found = Nearest::new(&points.gather(&rows)).find(points, |i| self.nearest[i].1, run)?;
+        for (nearest, found) in self.nearest.iter_mut().zip(found) {
+            if let Some((candidate, distance)) = found {
+                *nearest = (first + candidate as u32, distance);
             }
         }
         self.rows.extend(rows);

@@ -3,10 +3,12 @@
 use crate::blocks::Run;
 use crate::error::Result;
 use crate::matrix::Matrix;
+use crate::points::Points;
 use crate::scalar::Scalar;
+use crate::sums::add_multiple;
+use crate::worst::Worst;
 
 use super::nearest::{BLOCK, Nearest, Scratch};
-use super::points::Points;
 
 /// The most memory the sums of a pass may take, and the most parts a pass is cut into.
 const SUMS_MEMORY: usize = 256 << 20;
@@ -72,13 +74,11 @@ impl Pass {
         let chunk = chunk_size(points.count(), size_of_val(empty().sums.as_slice()));
         let work = |scratch: &mut Scratch<T>, range: std::ops::Range<usize>| {
             let mut part = empty();
-            nearest.visit(points, scratch, range, |i, x, found| {
-                let mut best = (found, nearest.squared_distance(x, found));
-                if let Some(former) = former.map(|of| of[i] as usize).filter(|former| *former != found) {
-                    let distance = nearest.squared_distance(x, former);
-                    best = if distance <= best.1 { (former, distance) } else { best };
-                }
-                part.take(points.masses()[i], x, best);
+            let former_distance =
+                |i: usize, x: &[T]| former.map_or(f64::INFINITY, |of| nearest.squared_distance(x, of[i] as usize));
+            nearest.visit(points, scratch, range, former_distance, |i, x, distance, nearer| {
+                let former = || (former.map_or(0, |of| of[i] as usize), distance);
+                part.take(points.masses()[i], x, nearer.unwrap_or_else(former));
             });
             Ok(part)
         };
@@ -115,7 +115,7 @@ impl Pass {
             self.masses[center] += mass;
             self.inertia += mass * distance;
             let sums = &mut self.sums[center * x.len()..][..x.len()];
-            sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += mass * x.to_f64());
+            add_multiple(mass, x, sums);
         }
     }
 
@@ -140,20 +140,20 @@ impl Pass {
                 empty.push(j);
             }
         }
-        let worst = self.worst(points, empty.len());
-        empty.iter().zip(&worst).for_each(|(&j, &i)| points.copy(i, means.column_mut(j)));
-        (means, worst.len())
+        let reseeded = self.reseed(points, &empty, &mut means);
+        (means, reseeded)
     }
 
-    /// Up to `count` samples with the largest p(x_i)‖x_i − μ‖²; none that is a centre already.
-    fn worst<T: Scalar>(&self, points: &Points<'_, T>, count: usize) -> Vec<usize> {
-        if count == 0 {
-            return Vec::new();
+    /// Moves centres of empty clusters to the samples with the largest p(x_i)‖x_i − μ‖², none that is a centre already,
+    /// and says how many there were.
+    fn reseed<T: Scalar>(&self, points: &Points<'_, T>, empty: &[usize], centers: &mut Matrix<T>) -> usize {
+        let mut worst = Worst::new(empty.len());
+        if !empty.is_empty() {
+            let costs = self.distances.iter().zip(points.masses()).map(|(distance, mass)| distance * mass);
+            costs.enumerate().for_each(|(i, cost)| worst.offer(cost, i));
         }
-        let costs = self.distances.iter().zip(points.masses()).map(|(distance, mass)| distance * mass).enumerate();
-        let mut costs: Vec<(usize, f64)> = costs.filter(|(_, cost)| *cost > 0.0).collect();
-        costs.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        costs.into_iter().take(count).map(|(i, _)| i).collect()
+        let samples = empty.iter().zip(worst.into_samples());
+        samples.map(|(&j, i)| points.copy(i, centers.column_mut(j))).count()
     }
 }
 

@@ -7,15 +7,17 @@
 
 use std::ops::Range;
 
-use fearless_simd::{dispatch, prelude::*};
+use fearless_simd::dispatch;
 
 use crate::blocks::Run;
 use crate::error::Result;
 use crate::kernels::{Columns, Largest, Maxima, Panels, Tiles, best_level, correlate};
 use crate::matrix::Matrix;
+use crate::points::Points;
 use crate::scalar::Scalar;
+use crate::sums::squared_distance;
 
-use super::points::Points;
+use super::screen::{self, Screen, nearest_of};
 
 /// Samples that go through the pass together: enough to amortise a walk through the centres, few enough for the cache.
 pub(super) const BLOCK: usize = 192;
@@ -26,15 +28,23 @@ pub(super) struct Nearest<T> {
     centers: Columns<T>,
     origin: usize,
     panels: Panels<T>,
+    /// `None` if there are too few centres for it to pay.
+    screen: Option<Screen<T>>,
 }
 
 /// One thread's working space.
 pub(super) struct Scratch<T> {
     samples: Columns<T>,
-    from_origin: Vec<T>,
+    /// (x − o, 1) of each sample.
+    from_origin: Columns<T>,
     tiles: Tiles<T>,
     maxima: Maxima<T>,
-    winners: Vec<usize>,
+    /// Centres of which the nearest is one.
+    leaders: Vec<u32>,
+    space: Option<screen::Space<T>>,
+    /// The squared distance below which a centre is wanted, for each sample of the block.
+    limits: Vec<f64>,
+    found: Vec<Option<(usize, f64)>>,
 }
 
 impl<T: Scalar> Nearest<T> {
@@ -43,48 +53,111 @@ impl<T: Scalar> Nearest<T> {
         let columns = Columns::copy_of(centers.view());
         let origin = central(&columns);
         let panels = pack(&columns, columns.column(origin));
-        Self { centers: columns, origin, panels }
+        let screen = Screen::new(&columns, columns.column(origin));
+        Self { centers: columns, origin, panels, screen }
     }
 
     pub(super) fn scratch(&self) -> Scratch<T> {
+        let rows = self.centers.rows();
         Scratch {
-            samples: Columns::zeros(self.centers.rows(), BLOCK),
-            from_origin: vec![T::ONE; self.centers.rows() + 1],
-            tiles: Tiles::new(self.centers.rows() + 1, BLOCK),
-            maxima: Maxima::new(&self.panels, BLOCK, 1, Largest::Value),
-            winners: Vec::with_capacity(BLOCK),
+            samples: Columns::zeros(rows, BLOCK),
+            from_origin: Columns::zeros(rows + 1, BLOCK),
+            tiles: Tiles::new(rows + 1, BLOCK),
+            maxima: Maxima::new(&self.panels, BLOCK, Largest::Value),
+            leaders: Vec::new(),
+            space: self.screen.as_ref().map(Screen::space),
+            limits: Vec::with_capacity(BLOCK),
+            found: Vec::with_capacity(BLOCK),
         }
     }
 
-    /// Gives `take` the number, the padded values and the nearest centre of each sample in the range, in order.
+    /// Gives `take` the number, the padded values and the limit of each sample in the range, in order, and its nearest
+    /// centre with the squared distance to it, if that is below the limit.
     pub(super) fn visit(
         &self,
         points: &Points<'_, T>,
         scratch: &mut Scratch<T>,
         range: Range<usize>,
-        mut take: impl FnMut(usize, &[T], usize),
+        limit: impl Fn(usize, &[T]) -> f64,
+        mut take: impl FnMut(usize, &[T], f64, Option<(usize, f64)>),
     ) {
-        let origin = self.centers.column(self.origin);
-        for start in range.clone().step_by(BLOCK) {
-            let block = start..(start + BLOCK).min(range.end);
-            scratch.tiles.clear();
-            for (slot, i) in block.clone().enumerate() {
-                let x = scratch.samples.padded_mut(slot);
-                points.copy(i, x);
-                subtract(x, origin, &mut scratch.from_origin);
-                scratch.tiles.push(&scratch.from_origin);
+        // What is screened depends on the samples alone, as the range does, so that the bits do not depend on threads.
+        let mut screening = self.screen.as_ref();
+        let mut start = range.start;
+        while start < range.end {
+            let size = if screening.is_some() { screen::BLOCK } else { BLOCK };
+            let block = start..(start + size).min(range.end);
+            start = block.end;
+            self.load(points, scratch, block.clone(), &limit);
+            screening = screening.filter(|screen| self.search_screened(screen, scratch));
+            if screening.is_none() {
+                self.search(scratch);
             }
-            scratch.maxima.clear();
-            correlate(&self.panels, &scratch.tiles, &mut scratch.maxima);
-            let (maxima, winners) = (&scratch.maxima, &mut scratch.winners);
-            winners.clear();
-            dispatch!(self.panels.level(), simd => {
-                winners.extend((0..block.len()).map(|slot| maxima.best(simd, slot).unwrap_or(self.origin)));
-            });
             for (slot, i) in block.enumerate() {
-                take(i, scratch.samples.padded(slot), scratch.winners[slot]);
+                take(i, scratch.samples.padded(slot), scratch.limits[slot], scratch.found[slot]);
             }
         }
+    }
+
+    fn load(
+        &self,
+        points: &Points<'_, T>,
+        scratch: &mut Scratch<T>,
+        block: Range<usize>,
+        limit: impl Fn(usize, &[T]) -> f64,
+    ) {
+        let (rows, origin) = (self.centers.rows(), self.centers.column(self.origin));
+        scratch.tiles.clear();
+        scratch.limits.clear();
+        for (slot, i) in block.enumerate() {
+            let x = scratch.samples.padded_mut(slot);
+            points.copy(i, x);
+            scratch.limits.push(limit(i, x));
+            let from_origin = scratch.from_origin.padded_mut(slot);
+            subtract(x, origin, from_origin);
+            from_origin[rows] = T::ONE;
+            scratch.tiles.push(from_origin);
+        }
+    }
+
+    /// Looks at all centres. The pass tells of a few that the nearest is one of them; the distances tell which.
+    fn search(&self, scratch: &mut Scratch<T>) {
+        let Scratch { samples, tiles, maxima, leaders, limits, found, .. } = scratch;
+        correlate(&self.panels, tiles, maxima);
+        found.clear();
+        dispatch!(self.panels.level(), simd => {
+            for (slot, &limit) in limits.iter().enumerate() {
+                leaders.clear();
+                maxima.leaders(simd, slot, leaders);
+                if leaders.is_empty() {
+                    leaders.push(self.origin as u32); // no centre is nearer
+                }
+                found.push(nearest_of(simd, &self.centers, leaders, samples.padded(slot), limit));
+            }
+        });
+    }
+
+    /// Looks at the centres the screen leaves; `false` if these are too many.
+    fn search_screened(&self, screen: &Screen<T>, scratch: &mut Scratch<T>) -> bool {
+        let Scratch { samples, from_origin, tiles, space: Some(space), limits, found, .. } = scratch else {
+            return false;
+        };
+        let rows = self.centers.rows();
+        screen.bound(tiles, space, (0..limits.len()).map(|slot| &from_origin.column(slot)[..rows]));
+        for (slot, limit) in limits.iter_mut().enumerate() {
+            let x = samples.padded(slot);
+            *limit = screen.keep(space, *limit, |center| self.squared_distance(x, center));
+            if screen.is_useless(space) {
+                return false;
+            }
+        }
+        found.clear();
+        dispatch!(self.panels.level(), simd => {
+            for (slot, &limit) in limits.iter().enumerate() {
+                found.push(nearest_of(simd, &self.centers, space.left(slot), samples.padded(slot), limit));
+            }
+        });
+        true
     }
 
     /// ‖x − c‖² of a padded sample.
@@ -93,8 +166,13 @@ impl<T: Scalar> Nearest<T> {
         squared_distance(x, self.centers.padded(center))
     }
 
-    /// The nearest centre of every sample and the squared distance to it.
-    pub(super) fn find(&self, points: &Points<'_, T>, run: Run<'_>) -> Result<Vec<(u32, f64)>> {
+    /// The nearest centre of every sample and the squared distance to it, where that is below `limit` of the sample.
+    pub(super) fn find(
+        &self,
+        points: &Points<'_, T>,
+        limit: impl Fn(usize) -> f64 + Sync,
+        run: Run<'_>,
+    ) -> Result<Vec<Option<(usize, f64)>>> {
         const CHUNK: usize = 8 * BLOCK;
         let chunks = run.map_blocks(
             points.count(),
@@ -102,9 +180,7 @@ impl<T: Scalar> Nearest<T> {
             || self.scratch(),
             |scratch, range| {
                 let mut found = Vec::with_capacity(range.len());
-                self.visit(points, scratch, range, |_, x, center| {
-                    found.push((center as u32, self.squared_distance(x, center)));
-                });
+                self.visit(points, scratch, range, |i, _| limit(i), |_, _, _, nearest| found.push(nearest));
                 Ok(found)
             },
         )?;
@@ -133,26 +209,6 @@ pub(super) fn subtract<T: Scalar>(x: &[T], origin: &[T], out: &mut [T]) {
     }
 }
 
-/// ‖a − b‖² of padded columns, in double precision.
-#[inline]
-pub(super) fn squared_distance<T: Scalar>(a: &[T], b: &[T]) -> f64 {
-    dispatch!(best_level(), simd => squared_distance_by(simd, a, b))
-}
-
-#[inline(always)]
-fn squared_distance_by<S: Simd, T: Scalar>(_: S, a: &[T], b: &[T]) -> f64 {
-    // Sums side by side, which the compiler turns into vectors.
-    const SUMS: usize = 8;
-    let mut sums = [0.0_f64; SUMS];
-    for (a, b) in a.as_chunks::<SUMS>().0.iter().zip(b.as_chunks::<SUMS>().0) {
-        for i in 0..SUMS {
-            let apart = a[i].to_f64() - b[i].to_f64();
-            sums[i] += apart * apart;
-        }
-    }
-    sums.iter().sum()
-}
-
 /// The column nearest to the mean of all.
 fn central<T: Scalar>(centers: &Columns<T>) -> usize {
     let mut mean = vec![0.0_f64; centers.rows()];
@@ -173,16 +229,19 @@ mod tests {
 
     #[test]
     fn the_nearest_centre_is_that_of_a_plain_search() {
-        for (rows, n_centers, offset) in [(1, 1, 0.0), (3, 5, 0.0), (17, 40, 1e3), (64, 100, -1e5)] {
-            let samples = Matrix::from_fn(rows, 400, |r, c| offset + value(r + 31 * c));
-            let centers = Matrix::from_fn(rows, n_centers, |r, c| offset + value(5000 + r + 37 * c));
+        // The last two are large enough to be screened, which leaves few centres of the one and too many of the other.
+        let shapes = [(1, 1, 0.0, 0), (3, 5, 0.0, 0), (17, 40, 1e3, 0), (64, 300, 10.0, 50), (64, 100, -1e5, 0)];
+        for (rows, n_centers, offset, damped) in shapes {
+            let size = |r: usize| if r < damped { 0.01 } else { 1.0 };
+            let samples = Matrix::from_fn(rows, 400, |r, c| offset + size(r) * value(r + 31 * c));
+            let centers = Matrix::from_fn(rows, n_centers, |r, c| offset + size(r) * value(5000 + r + 37 * c));
             let points = Points::tame(samples.view(), &[1.0; 400]);
-            let found = Nearest::new(&centers).find(&points, Run::threads(1)).unwrap();
-            for (i, (center, distance)) in found.into_iter().enumerate() {
+            let found = Nearest::new(&centers).find(&points, |_| f64::INFINITY, Run::threads(1)).unwrap();
+            for (i, (center, distance)) in found.into_iter().flatten().enumerate() {
                 let pairs = |j: usize| samples.column(i).iter().zip(centers.column(j));
                 let apart = |j: usize| pairs(j).map(|(x, c)| (x - c).powi(2)).sum::<f64>();
                 let least = (0..n_centers).map(apart).fold(f64::MAX, f64::min);
-                assert!(apart(center as usize) <= least * (1.0 + 1e-9), "sample {i} of {rows} features");
+                assert!(apart(center) <= least * (1.0 + 1e-9), "sample {i} of {rows} features");
                 assert!((distance - least).abs() <= 1e-9 * least, "{distance} for {least}");
             }
         }
@@ -192,9 +251,9 @@ mod tests {
     fn the_origin_is_found_too_and_a_sample_on_a_centre_is_at_distance_zero() {
         let centers = Matrix::from_fn(5, 20, |r, c| value(r + 5 * c) as f32);
         let points = Points::tame(centers.view(), &[1.0; 20]);
-        let found = Nearest::new(&centers).find(&points, Run::threads(1)).unwrap();
-        for (i, (center, distance)) in found.into_iter().enumerate() {
-            assert_eq!((center as usize, distance.to_bits()), (i, 0));
+        let found = Nearest::new(&centers).find(&points, |_| f64::INFINITY, Run::threads(1)).unwrap();
+        for (i, (center, distance)) in found.into_iter().flatten().enumerate() {
+            assert_eq!((center, distance.to_bits()), (i, 0));
         }
     }
 
@@ -202,7 +261,10 @@ mod tests {
     fn the_first_of_equal_centres_is_taken() {
         let centers = Matrix::from_fn(3, 9, |_, c| if c % 3 == 0 { 0.0 } else { (c % 3) as f32 });
         let points = Points::tame(centers.view(), &[1.0; 9]);
-        let found = Nearest::new(&centers).find(&points, Run::threads(1)).unwrap();
-        assert!(found.iter().enumerate().all(|(i, (center, _))| *center as usize == i % 3), "{found:?}");
+        let found = Nearest::new(&centers).find(&points, |_| f64::INFINITY, Run::threads(1)).unwrap();
+        assert!(
+            found.iter().enumerate().all(|(i, nearest)| nearest.is_some_and(|(center, _)| center == i % 3)),
+            "{found:?}"
+        );
     }
 }

@@ -13,10 +13,11 @@ use crate::blocks::Run;
 use crate::error::Result;
 use crate::kernels::{Columns, Panels, Store, Tiles, correlate};
 use crate::matrix::Matrix;
+use crate::points::Points;
 use crate::scalar::Scalar;
+use crate::sums::{add_multiple, squared_distance};
 
-use super::nearest::{BLOCK, pack, squared_distance, subtract};
-use super::points::Points;
+use super::nearest::{BLOCK, pack, subtract};
 
 /// Samples in a part of a step.
 const CHUNK: usize = 16 * BLOCK;
@@ -216,7 +217,7 @@ fn mean<T: Scalar>(points: &Points<'_, T>, run: Run<'_>) -> Result<Vec<T>> {
         let mut sums = vec![0.0; points.rows()];
         for i in range {
             points.copy(i, x);
-            sums.iter_mut().zip(x.iter()).for_each(|(sum, x)| *sum += points.masses()[i] * x.to_f64());
+            add_multiple(points.masses()[i], x, &mut sums);
         }
         Ok(sums)
     })?;

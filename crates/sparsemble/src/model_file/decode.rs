@@ -3,13 +3,14 @@
 use std::io::{Read, Seek};
 
 use crate::degradation::Dense;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, Memory, OnlineAltOpt, OnlineLearner};
 use crate::ensemble::{Coefficients, Ensemble, MultilevelDictionary, Round, SparseModel, Training};
 use crate::matrix::Matrix;
 use crate::model::Model;
 use crate::scalar::Scalar;
 
 use super::container::Container;
+use super::encode::MEMORY;
 use super::inspection::{Identity, Kind, identify};
 use super::reason::Outcome;
 use super::{Loaded, PhiRecord, Record, TrainingData};
@@ -26,12 +27,28 @@ pub(super) fn loaded<T: Scalar>(file: impl Read + Seek, length: u64) -> Outcome<
     let training = training(&mut file)?;
     let model = match kind {
         Kind::Dictionary => Model::Dictionary(dictionary(&mut file, "")?, training),
+        Kind::Online => Model::Online(Box::new(online(&mut file, &training)?), training),
         Kind::Ensemble => Model::Ensemble(ensemble(&mut file, "")?.with_training(training)),
         Kind::Multilevel => Model::Multilevel(multilevel(&mut file)?.with_training(training)),
     };
     let record = record(&mut file)?;
     file.finish()?;
     Ok(Loaded { model, record, complete, library_version, algorithm_version })
+}
+
+fn online<T: Scalar, R: Read + Seek>(file: &mut Container<R>, training: &Training) -> Outcome<OnlineLearner<T>> {
+    let dictionary = dictionary(file, "")?;
+    let memory = Memory {
+        sums: [file.reals(MEMORY[0])?, file.reals(MEMORY[1])?, file.reals(MEMORY[2])?],
+        idle: file.counts("memory.idle")?,
+        seen: file.parsed("seen")?,
+        replaced: file.parsed("replaced")?,
+        mass: file.parsed("mass")?,
+        unit: file.parsed("unit")?,
+    };
+    let settings = OnlineAltOpt::from_text(&file.text("online")?, training.coder.parse()?, training.seed)?;
+    let learner = OnlineLearner::from_memory(settings, dictionary, training.objective.clone(), memory);
+    learner.ok_or_else(|| "the sums of the learner do not fit its dictionary; the file is damaged".into())
 }
 
 fn multilevel<T: Scalar, R: Read + Seek>(file: &mut Container<R>) -> Outcome<MultilevelDictionary<T>> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::dictionary::has_unit_norm;
+use crate::dictionary::{OnlineLearner, has_unit_norm};
 use crate::ensemble::{Ensemble, Round, SparseModel, Training};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
@@ -11,6 +11,9 @@ use super::contents::{Contents, Values};
 use super::inspection::{FORMAT, Kind};
 use super::reason::Outcome;
 use super::{ALGORITHM_VERSION, FORMAT_VERSION, ModelRef, Record};
+
+/// The sums of an online learner.
+pub(super) const MEMORY: [&str; 3] = ["memory.products", "memory.moments", "memory.usage"];
 
 /// All that a file holds.
 pub(super) fn contents<'a, T: Scalar>(
@@ -25,6 +28,14 @@ pub(super) fn contents<'a, T: Scalar>(
             add_sources(&mut contents, "", dictionary.sources());
             add_training(&mut contents, training)?;
             Kind::Dictionary
+        }
+        ModelRef::Online(learner, training) => {
+            add_matrix(&mut contents, "dictionary".into(), learner.dictionary().atoms());
+            add_sources(&mut contents, "", learner.dictionary().sources());
+            add_memory(&mut contents, learner)?;
+            // The learner's own curve, whatever the record says.
+            add_training(&mut contents, &Training { objective: learner.curve().to_vec(), ..training.clone() })?;
+            Kind::Online
         }
         ModelRef::Ensemble(ensemble) => {
             add_ensemble(&mut contents, "", ensemble)?;
@@ -50,6 +61,20 @@ pub(super) fn contents<'a, T: Scalar>(
     contents.text("dtype", T::NAME);
     add_record(&mut contents, record);
     Ok(contents)
+}
+
+fn add_memory<T: Scalar>(contents: &mut Contents<'_, T>, learner: &OnlineLearner<T>) -> Outcome<()> {
+    let memory = learner.memory();
+    for (name, sums) in MEMORY.into_iter().zip(memory.sums) {
+        add_reals(contents, name, sums)?;
+    }
+    add_counts(contents, "memory.idle".into(), memory.idle.into_iter());
+    contents.text("online", learner.settings());
+    contents.text("seen", &memory.seen);
+    contents.text("replaced", &memory.replaced);
+    contents.text("mass", &memory.mass);
+    contents.text("unit", &memory.unit);
+    Ok(())
 }
 
 fn add_ensemble<'a, T: Scalar>(contents: &mut Contents<'a, T>, prefix: &str, ensemble: &'a Ensemble<T>) -> Outcome<()> {

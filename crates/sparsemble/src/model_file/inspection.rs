@@ -23,6 +23,8 @@ pub(super) const FORMAT: &str = "sparsemble";
 pub enum Kind {
     /// One dictionary.
     Dictionary,
+    /// A dictionary that goes on learning.
+    Online,
     /// An ensemble of sparse models.
     Ensemble,
     /// A multilevel dictionary.
@@ -34,13 +36,16 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Dictionary => "dictionary",
+            Self::Online => "online",
             Self::Ensemble => "ensemble",
             Self::Multilevel => "multilevel",
         }
     }
 
     fn of(name: &str) -> Outcome<Self> {
-        let known = [Self::Dictionary, Self::Ensemble, Self::Multilevel].into_iter().find(|kind| kind.name() == name);
+        let known = [Self::Dictionary, Self::Online, Self::Ensemble, Self::Multilevel]
+            .into_iter()
+            .find(|kind| kind.name() == name);
         known.ok_or_else(|| "the file holds a kind of model that this version does not know; update sparsemble".into())
     }
 }

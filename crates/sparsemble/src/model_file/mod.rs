@@ -17,13 +17,16 @@
 //! | `curve.unconverged` | U64, rounds | the training curve |
 //! | `objective` | F64, any | [`Training::objective`] |
 //! | `level.v.member.l.…`, `level.v.beta` | as above | level v of a multilevel dictionary, v from 0 |
+//! | `memory.products`, `.moments`, `.usage` | F64, K·K, K·M and K | the sums of an online learner: APAᵀ, XPAᵀ and masses |
+//! | `memory.idle` | U64, K | how long each of its atoms has not been used |
 //! | `phi` | scalar, M × N | Φ of the training as a matrix, if it was kept: a feature a row |
 //!
 //! | text | what |
 //! | --- | --- |
 //! | `format`, `format_version` | `sparsemble`, and [`FORMAT_VERSION`] of the writer |
 //! | `library_version`, `algorithm_version` | the library that wrote the file, and its [`ALGORITHM_VERSION`] |
-//! | `kind`, `complete`, `dtype` | `dictionary`, `ensemble` or `multilevel`; `false` for a checkpoint; `float32` or `float64` |
+//! | `kind`, `complete`, `dtype` | `dictionary`, `online`, `ensemble` or `multilevel`; `false` for a checkpoint; `float32` or `float64` |
+//! | `online`, `seen`, `replaced`, `mass`, `unit` | of an online learner: settings; samples, replacements and mass so far; the first batch's mass |
 //! | `levels`, `coefficients` | of a multilevel dictionary: how many; `least-squares` or `correlation` |
 //! | `method`, `learner`, `coder`, `seed` | [`Training`] |
 //! | `data`, `data_samples`, `data_features`, `data_fingerprint` | [`TrainingData`] |
@@ -49,7 +52,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use crate::degradation::Dense;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, OnlineLearner};
 use crate::ensemble::{Ensemble, MultilevelDictionary, Training};
 use crate::error::Result;
 use crate::files;
@@ -80,6 +83,8 @@ pub enum ModelRef<'a, T> {
     Dictionary(&'a Dictionary<T>, &'a Training),
     /// An ensemble.
     Ensemble(&'a Ensemble<T>),
+    /// A dictionary that goes on learning, and how it came about.
+    Online(&'a OnlineLearner<T>, &'a Training),
     /// A multilevel dictionary.
     Multilevel(&'a MultilevelDictionary<T>),
 }
@@ -88,6 +93,7 @@ impl<'a, T> From<&'a Model<T>> for ModelRef<'a, T> {
     fn from(model: &'a Model<T>) -> Self {
         match model {
             Model::Dictionary(dictionary, training) => Self::Dictionary(dictionary, training),
+            Model::Online(learner, training) => Self::Online(learner, training),
             Model::Ensemble(ensemble) => Self::Ensemble(ensemble),
             Model::Multilevel(multilevel) => Self::Multilevel(multilevel),
         }

@@ -24,7 +24,7 @@ impl<T: Scalar> TrainingSet<'_, T> {
                 let mut print = Print::default();
                 for i in range {
                     self.samples.copy_column(i, column);
-                    column.iter().for_each(|value| print.add(value.to_f64().to_bits()));
+                    print.add_all(column);
                     print.add(self.masses.and_then(|masses| masses.get(i)).map_or(0, |mass| mass.to_bits()));
                 }
                 Ok(print.0)
@@ -34,14 +34,16 @@ impl<T: Scalar> TrainingSet<'_, T> {
         whole.add(rows as u64);
         whole.add(columns as u64);
         whole.add(u64::from(self.masses.is_some()));
-        blocks.into_iter().for_each(|block| whole.add(block));
+        for block in blocks {
+            whole.add(block);
+        }
         if let Some(phi) = self.phi {
             let mut measurements = vec![T::ZERO; phi.n_measurements()];
             for feature in 0..phi.n_features() {
                 let mut unit = vec![T::ZERO; phi.n_features()];
                 unit[feature] = T::ONE;
                 phi.apply(&unit, &mut measurements);
-                measurements.iter().for_each(|value| whole.add(value.to_f64().to_bits()));
+                whole.add_all(&measurements);
             }
         }
         Ok(whole.0)
@@ -60,6 +62,12 @@ impl Default for Print {
 impl Print {
     fn add(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+    }
+
+    fn add_all<T: Scalar>(&mut self, values: &[T]) {
+        for value in values {
+            self.add(value.to_f64().to_bits());
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use std::str::FromStr;
 
 use crate::coding::Coder;
 use crate::degradation::Degradation;
+use crate::dictionary::OnlineAltOpt;
 use crate::ensemble::Validation;
 use crate::error::{Error, Result};
 use crate::matrix::MatrixView;
@@ -28,7 +29,7 @@ use crate::matrix::MatrixView;
 /// | `n_models` | L | 20; 50 in a level | dictionaries of the ensemble, or of each level | ensembles, Ex-MLD |
 /// | `n_levels` | | 16 | levels | MLD, Ex-MLD |
 /// | `coder` | λ | lasso, λ = 0.2; OMP with 5 atoms for K-SVD | codes samples, in training and after it | all but MLD, Ex-MLD |
-/// | `max_iterations` | | 50 | the most atom updates | Alt-Opt, MOD, K-SVD |
+/// | `max_iterations` | | 50; 1 online | the most atom updates; online, how often every sample is seen | Alt-Opt, MOD, K-SVD, online |
 /// | `tolerance` | | 10⁻⁴ | the relative change of the objective at which to stop | Alt-Opt, MOD, K-SVD |
 /// | `validation` | | none | when to stop early | BoostEx, BoostKM |
 /// | `seed` | | 0 | of all random choices | all |
@@ -65,7 +66,7 @@ pub struct Recipe {
     pub n_levels: usize,
     /// Codes samples, in training and after it.
     pub coder: Coder,
-    /// The most atom updates.
+    /// The most atom updates; online, how often every sample is seen.
     pub max_iterations: usize,
     /// The relative change of the objective at which to stop.
     pub tolerance: f64,
@@ -82,6 +83,7 @@ pub struct Recipe {
 /// | `alt-opt` | one dictionary, by turns of coding and block coordinate descent | §I-A |
 /// | `mod` | the same with the method of optimal directions | – |
 /// | `k-svd` | the same with approximate K-SVD, which needs a pursuit | – |
+/// | `online` | one dictionary, by steps of 512 samples: for data that is large | §I-A |
 /// | `rand-ex-av` | dictionaries of random samples, averaged | §III-A |
 /// | `boost-ex` | dictionaries of samples drawn by their errors, boosted | §III-B |
 /// | `boost-km` | dictionaries of weighted K-Means‖ centres, boosted | §III-B1 |
@@ -96,6 +98,8 @@ pub enum Method {
     Mod,
     /// Alt-Opt with approximate K-SVD.
     KSvd,
+    /// Alt-Opt by mini-batches.
+    Online,
     /// Random examples, averaged.
     RandExAv,
     /// Boosted examples.
@@ -110,8 +114,17 @@ pub enum Method {
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 8] =
-        [Self::AltOpt, Self::Mod, Self::KSvd, Self::RandExAv, Self::BoostEx, Self::BoostKm, Self::Mld, Self::ExMld];
+    pub const ALL: [Self; 9] = [
+        Self::AltOpt,
+        Self::Mod,
+        Self::KSvd,
+        Self::Online,
+        Self::RandExAv,
+        Self::BoostEx,
+        Self::BoostKm,
+        Self::Mld,
+        Self::ExMld,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -119,6 +132,7 @@ impl Method {
             Self::AltOpt => "alt-opt",
             Self::Mod => "mod",
             Self::KSvd => "k-svd",
+            Self::Online => "online",
             Self::RandExAv => "rand-ex-av",
             Self::BoostEx => "boost-ex",
             Self::BoostKm => "boost-km",
@@ -127,9 +141,9 @@ impl Method {
         }
     }
 
-    /// Whether it learns one dictionary by iterations.
+    /// Whether it learns one dictionary by iterations over all samples.
     pub fn iterates(self) -> bool {
-        matches!(self, Self::AltOpt | Self::Mod | Self::KSvd)
+        matches!(self, Self::AltOpt | Self::Mod | Self::KSvd | Self::Online)
     }
 
     /// Whether it boosts.
@@ -189,14 +203,18 @@ impl Recipe {
     /// The default settings of a method.
     pub fn new(method: Method) -> Self {
         let (n_atoms, n_models) = if method.has_levels() { (16, 50) } else { (256, 20) };
-        let coder = if method == Method::KSvd { Coder::omp(5) } else { Coder::lambda(0.2) };
+        let coder = match method {
+            Method::KSvd => Coder::omp(5),
+            Method::Online => OnlineAltOpt::default().coder,
+            _ => Coder::lambda(0.2),
+        };
         Self {
             method,
             n_atoms,
             n_models,
             n_levels: 16,
             coder,
-            max_iterations: 50,
+            max_iterations: if method == Method::Online { 1 } else { 50 },
             tolerance: 1e-4,
             validation: None,
             seed: 0,
@@ -213,7 +231,7 @@ impl Recipe {
             (method.has_levels(), "n_levels", self.n_levels.to_string()),
             (!method.has_levels(), "coder", self.coder.to_string()),
             (method.iterates(), "max_iterations", self.max_iterations.to_string()),
-            (method.iterates(), "tolerance", self.tolerance.to_string()),
+            (method.iterates() && method != Method::Online, "tolerance", self.tolerance.to_string()),
             (true, "seed", self.seed.to_string()),
         ];
         let mut parameters: BTreeMap<String, String> =

@@ -1,7 +1,7 @@
 //! From a recipe and samples to a model, step by step.
 
 use crate::blocks::Run;
-use crate::dictionary::{AltOpt, AtomUpdate, Centers, Dictionary, Examples, Hyperlines, WeakLearner};
+use crate::dictionary::{AltOpt, AtomUpdate, Centers, Dictionary, Examples, Hyperlines, OnlineAltOpt, WeakLearner};
 use crate::ensemble::{Averaging, Boost, Ensemble, Multilevel, SparseModel, Training};
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 
 use super::{Method, Recipe, TrainingSet};
 
-/// A step that has been done: a dictionary of an ensemble, an iteration of Alt-Opt, a level.
+/// A step that has been done: a dictionary of an ensemble, an iteration of Alt-Opt, a level, a twentieth of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// Which one, from 1.
@@ -29,12 +29,17 @@ pub struct Trained<T> {
     pub converged: bool,
     /// Samples that did not reach what was asked of the coder, in the worst step.
     pub unconverged: usize,
+    /// The mass of the samples that use each atom, out of one; empty but for Alt-Opt, MOD and K-SVD.
+    pub usage: Vec<f64>,
 }
 
 /// Is told of every step, and can ask for the model so far: saved with
 /// [`save_checkpoint`](crate::model_file::save_checkpoint), it is what [`Recipe::resume`] goes on from. An error it
 /// returns ends the training.
 pub type Watch<'a, T> = dyn FnMut(Step, &dyn Fn() -> Result<Model<T>>) -> Result<()> + 'a;
+
+/// The steps of an epoch of online learning.
+const PORTIONS: usize = 20;
 
 /// What there is to do.
 struct Work<'a, T> {
@@ -88,6 +93,7 @@ impl Recipe {
             Method::AltOpt => self.alternate(AtomUpdate::BlockCoordinate { sweeps: 3 }, work, watch),
             Method::Mod => self.alternate(AtomUpdate::Mod, work, watch),
             Method::KSvd => self.alternate(AtomUpdate::KSvd, work, watch),
+            Method::Online => self.stream(work, watch),
             Method::RandExAv => self.average(&examples, work, watch),
             Method::BoostEx => self.boost(&examples, work, watch),
             Method::BoostKm => self.boost(&Centers::new(self.n_atoms), work, watch),
@@ -132,10 +138,49 @@ impl Recipe {
             let error = alternation.step(part(alternation.curve().len() + 1))?;
             if let Some(learned) = alternation.take_learned() {
                 let model = model(&learned.dictionary, &learned.curve);
-                return Ok(Trained { model, converged: learned.converged, unconverged: learned.codes.unconverged });
+                let (converged, unconverged) = (learned.converged, learned.codes.unconverged);
+                return Ok(Trained { model, converged, unconverged, usage: learned.usage });
             }
             let step = Step { number: alternation.curve().len(), of: self.max_iterations, error };
             watch(step, &|| Ok(model(alternation.dictionary(), alternation.curve())))?;
+        }
+    }
+
+    fn stream<T: Scalar>(
+        &self,
+        Work { set, so_far, run }: Work<'_, T>,
+        watch: &mut Watch<'_, T>,
+    ) -> Result<Trained<T>> {
+        let (coder, start) = (self.coder.clone(), Centers::new(self.n_atoms));
+        let settings = OnlineAltOpt { coder, epochs: self.max_iterations, seed: self.seed, ..OnlineAltOpt::default() };
+        let n_samples = set.samples.columns();
+        let passes = self.max_iterations.saturating_add(1);
+        let part = |pass: std::ops::Range<usize>| run.passes(pass, passes, n_samples);
+        let portion = n_samples.div_ceil(PORTIONS).max(settings.batch.min(n_samples)).max(1);
+        let mut learner = match so_far {
+            None => settings.begin(&start.start(set.samples, set.masses, self.seed, part(0..1))?)?,
+            Some(Model::Online(learner, _)) => learner.with_settings(settings)?,
+            Some(_) => {
+                return Err(Error::parameter("so_far", self.method, "makes a learner that goes on; this is none"));
+            }
+        };
+        let training = |curve: &[f64]| Training {
+            method: self.method.to_string(),
+            learner: start.to_string(),
+            coder: self.coder.to_string(),
+            seed: self.seed,
+            objective: curve.to_vec(),
+            ..Training::default()
+        };
+        let of = n_samples.saturating_mul(self.max_iterations).div_ceil(portion);
+        loop {
+            let left = learner.go_on(set.samples, set.masses, portion, part(1..passes))?;
+            if left == 0 {
+                let model = Model::Dictionary(learner.dictionary().clone(), training(learner.curve()));
+                return Ok(Trained { model, converged: true, unconverged: 0, usage: Vec::new() });
+            }
+            let step = Step { number: learner.seen() / portion, of, error: learner.curve().last().copied() };
+            watch(step, &|| Ok(Model::Online(Box::new(learner.clone()), training(learner.curve()))))?;
         }
     }
 
@@ -147,14 +192,14 @@ impl Recipe {
     ) -> Result<Trained<T>> {
         let averaging = Averaging { n_models: self.n_models, seed: self.seed, masses: set.masses, learner };
         let mut members = so_far.map_or(Ok(Vec::new()), |model| self.members(&model))?;
-        let model = |members: &[Dictionary<T>]| self.named(Model::Ensemble(averaging.combine(members)?));
+        let model = |members: &[Dictionary<T>]| Ok(self.named(averaging.combine(members)?));
         while members.len() < self.n_models {
             let number = members.len();
             let part = run.passes(number..number + 1, self.n_models, set.samples.columns());
             members.push(averaging.member(set.samples, number, part)?);
             watch(Step { number: number + 1, of: self.n_models, error: None }, &|| model(&members))?;
         }
-        Ok(Trained { model: model(&members)?, converged: true, unconverged: 0 })
+        Ok(Trained { model: model(&members)?, converged: true, unconverged: 0, usage: Vec::new() })
     }
 
     fn boost<T: Scalar>(
@@ -187,7 +232,7 @@ impl Recipe {
             watch(step, &|| Ok(Model::Ensemble(boosting.all_rounds()?)))?;
         }
         let unconverged = boosting.curve().iter().map(|round| round.unconverged).max().unwrap_or(0);
-        Ok(Trained { model: Model::Ensemble(boosting.ensemble()?), converged: true, unconverged })
+        Ok(Trained { model: Model::Ensemble(boosting.ensemble()?), converged: true, unconverged, usage: Vec::new() })
     }
 
     fn descend<T: Scalar>(
@@ -214,7 +259,12 @@ impl Recipe {
             let step = Step { number: number + 1, of: self.n_levels, error: Some(error) };
             watch(step, &|| Ok(Model::Multilevel(descent.dictionary()?)))?;
         }
-        Ok(Trained { model: Model::Multilevel(descent.dictionary()?), converged: true, unconverged: 0 })
+        Ok(Trained {
+            model: Model::Multilevel(descent.dictionary()?),
+            converged: true,
+            unconverged: 0,
+            usage: Vec::new(),
+        })
     }
 
     /// The dictionaries of an ensemble.
@@ -225,10 +275,10 @@ impl Recipe {
         }
     }
 
-    /// The model with the coder it is meant for.
-    fn named<T: Scalar>(&self, model: Model<T>) -> Result<Model<T>> {
-        let training = Training { coder: self.coder.to_string(), ..model.training().clone() };
-        Ok(model.with_training(training))
+    /// The ensemble with the coder it is meant for.
+    fn named<T: Scalar>(&self, ensemble: Ensemble<T>) -> Model<T> {
+        let training = Training { coder: self.coder.to_string(), ..ensemble.training().clone() };
+        Model::Ensemble(ensemble.with_training(training))
     }
 }
 

@@ -420,3 +420,22 @@ fn the_golden_objective_of_scikit_learn_is_reached() {
     let last = *learned.curve.last().unwrap();
     assert!(last <= after, "{last} after {} iterations, scikit-learn {after}", learned.iterations);
 }
+
+#[test]
+fn online_learning_in_portions_is_that_in_one_go() {
+    let samples: Matrix<f64> = Values::new(8).matrix(5, 230);
+    let masses: Vec<f64> = (0..230).map(|i| f64::from(i % 3)).collect();
+    let start = Examples { n_atoms: 7 }.start(samples.view(), None, 1, Run::default()).unwrap();
+    let online = OnlineAltOpt { batch: 32, epochs: 3, seed: 4, ..OnlineAltOpt::lambda(0.2) };
+    let whole = online.fit(samples.view(), Some(&masses), &start, Run::default()).unwrap();
+    for about in [1, 40, 200, 100_000] {
+        let mut learner = online.begin(&start).unwrap();
+        let mut calls = 1;
+        while learner.go_on(samples.view(), Some(&masses), about, Run::threads(1)).unwrap() > 0 {
+            calls += 1;
+        }
+        assert!(learner == whole, "{about} samples at a time");
+        assert!(calls == 1 || about < 1000);
+    }
+    assert_eq!(whole.seen(), 3 * masses.iter().filter(|mass| **mass > 0.0).count());
+}

@@ -81,8 +81,8 @@ fn the_laws_of_boosting_by<T: Scalar>(
     let ensemble = boosting.ensemble().unwrap();
     let precision = 100.0 * T::EPSILON.to_f64();
     let training = ensemble.training();
-    assert_eq!((&*training.method, &training.learner), (method, &format!("{learner:?}")));
-    assert_eq!(training.coder, format!("{coder:?}"));
+    assert_eq!((&*training.method, &training.learner), (method, &learner.to_string()));
+    assert_eq!(training.coder, coder.to_string());
 
     let curve = ensemble.training().curve.clone();
     assert_eq!(curve.len(), 6);

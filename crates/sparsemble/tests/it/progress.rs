@@ -54,7 +54,7 @@ fn every_long_work(judge: impl Fn(&Work<'_>)) {
     let lines = Hyperlines { max_passes: 5, ..Hyperlines::new(12) };
     work("hyperlines", 7, false, &|run| lines.fit(samples, &masses, Draw::first(1), run).map(drop));
     let multilevel = Multilevel { n_levels: 2, ..Multilevel::new(averaging.clone()) };
-    work("multilevel", 2, true, &|run| multilevel.fit(samples, run).map(drop));
+    work("multilevel", 2, false, &|run| multilevel.fit(samples, run).map(drop));
     work("boosting", 6, true, &|run| boost.fit(samples, run).map(drop));
     work("resuming", 3, true, &|run| boost.resume(samples, members(), curve, run).map(drop));
     // More iterations than can be counted in samples.

@@ -20,7 +20,11 @@ fn recipes() -> Vec<Recipe> {
         max_iterations: 4,
         tolerance: 0.0,
         seed: 3,
-        coder: if method == Method::KSvd { Coder::omp(2) } else { Coder::lambda(0.3) },
+        coder: match method {
+            Method::KSvd => Coder::omp(2),
+            Method::Online => "lasso:lambda=0.3,tolerance=0.001".parse().unwrap(),
+            _ => Coder::lambda(0.3),
+        },
         ..Recipe::new(method)
     };
     let mut recipes: Vec<Recipe> = Method::ALL.map(small).into();
@@ -144,7 +148,13 @@ fn a_run_may_be_continued_beyond_its_end_but_with_no_other_change() {
 
 #[test]
 fn wrong_use_is_refused() {
-    assert!("boost".parse::<Method>().unwrap_err().to_string().contains("use one of alt-opt, mod, k-svd, rand-ex-av"));
+    assert!(
+        "boost"
+            .parse::<Method>()
+            .unwrap_err()
+            .to_string()
+            .contains("use one of alt-opt, mod, k-svd, online, rand-ex-av")
+    );
     assert!(Method::ALL.into_iter().all(|method| method.to_string().parse() == Ok(method)));
     let samples: Matrix<f64> = Values::new(6).matrix(6, 50);
     let phi = Dense::new(Values::new(3).matrix(4, 6).view()).unwrap();

@@ -1,47 +1,48 @@
-//! The coders that are compared.
+//! The models and coders that are compared.
 
-use sparsemble::coding::{Lasso, OneSparse, Pursuit, PursuitKind, SparseCoder};
+use sparsemble::coding::{Coder, Lasso, OneSparse, Pursuit, PursuitKind};
 use sparsemble::image::WHITE;
+use sparsemble::recipe::{Method, Recipe};
 
-/// The number of dictionaries of the ensemble: L.
+/// The atoms of a dictionary, and the dictionaries of an ensemble.
+pub(super) const N_ATOMS: usize = 256;
 pub(super) const N_MODELS: usize = 10;
 
-/// A coder and the name it goes by; with more than one dictionary their approximations are averaged.
+/// A way to train a model and to code with it, and the name it goes by.
 pub(super) struct Contender {
     pub(super) name: &'static str,
     /// The name in file names.
     pub(super) slug: &'static str,
-    pub(super) n_dictionaries: usize,
-    pub(super) coder: Box<dyn SparseCoder<f32>>,
+    pub(super) recipe: Recipe,
 }
 
 pub(super) fn all() -> Vec<Contender> {
+    let one_sparse = || Coder::OneSparse(OneSparse::default());
+    let alone = (Method::RandExAv, 1); // one dictionary of random patches
     vec![
-        single("1-sparse", "one-sparse", OneSparse::default()),
-        single("OMP, 5 atoms", "omp-5", pursuit(PursuitKind::Orthogonal, 5)),
-        single("OMP, 10 atoms", "omp-10", pursuit(PursuitKind::Orthogonal, 10)),
-        single("ORMP, 10 atoms", "ormp-10", pursuit(PursuitKind::OrderRecursive, 10)),
-        single("lasso, λ = 0.1", "lasso-0.1", lasso(0.1)),
-        single("lasso, λ = 0.04", "lasso-0.04", lasso(0.04)),
-        // The paper's RandExAv: dictionaries of random examples, each coding on its own, all weights 1/L.
-        Contender {
-            name: "RandExAv, 10 × 1-sparse",
-            slug: "rand-ex-av",
-            n_dictionaries: N_MODELS,
-            coder: Box::new(OneSparse::default()),
-        },
+        contender("1-sparse", "one-sparse", alone, one_sparse()),
+        contender("OMP, 5 atoms", "omp-5", alone, pursuit(PursuitKind::Orthogonal, 5)),
+        contender("OMP, 10 atoms", "omp-10", alone, pursuit(PursuitKind::Orthogonal, 10)),
+        contender("ORMP, 10 atoms", "ormp-10", alone, pursuit(PursuitKind::OrderRecursive, 10)),
+        contender("lasso, λ = 0.1", "lasso-0.1", alone, lasso(0.1)),
+        contender("lasso, λ = 0.04", "lasso-0.04", alone, lasso(0.04)),
+        contender("Alt-Opt, λ = 0.04", "alt-opt", (Method::AltOpt, 1), lasso(0.04)),
+        contender("RandExAv, 10 × 1-sparse", "rand-ex-av", (Method::RandExAv, N_MODELS), one_sparse()),
+        contender("BoostEx, 10 × 1-sparse", "boost-ex", (Method::BoostEx, N_MODELS), one_sparse()),
+        contender("BoostKM, 10 × 1-sparse", "boost-km", (Method::BoostKm, N_MODELS), one_sparse()),
     ]
 }
 
-fn single(name: &'static str, slug: &'static str, coder: impl SparseCoder<f32> + 'static) -> Contender {
-    Contender { name, slug, n_dictionaries: 1, coder: Box::new(coder) }
+fn contender(name: &'static str, slug: &'static str, (method, n_models): (Method, usize), coder: Coder) -> Contender {
+    let recipe = Recipe { n_atoms: N_ATOMS, n_models, coder, max_iterations: 10, seed: 1, ..Recipe::new(method) };
+    Contender { name, slug, recipe }
 }
 
-fn pursuit(kind: PursuitKind, sparsity: usize) -> Pursuit {
-    Pursuit { kind, sparsity: Some(sparsity), error: None }
+fn pursuit(kind: PursuitKind, sparsity: usize) -> Coder {
+    Coder::Pursuit(Pursuit { kind, sparsity: Some(sparsity), error: None })
 }
 
 /// The paper's λ is for intensities in [0, 1]; our pictures have white at 255.
-fn lasso(lambda: f64) -> Lasso {
-    Lasso::lambda(lambda * WHITE)
+fn lasso(lambda: f64) -> Coder {
+    Coder::Lasso(Lasso::lambda(lambda * WHITE))
 }

@@ -1,7 +1,7 @@
-//! `sparsemble demo`: one photograph through every coder.
+//! `sparsemble demo`: one photograph through every coder and every ensemble.
 //!
-//! An example dictionary of patches of two photographs codes every patch of a third, which the dictionary has never
-//! seen; the picture rebuilt from the codes is compared with the original.
+//! Models trained on patches of two photographs code every patch of a third, which they have never seen; the picture
+//! rebuilt from the codes is compared with the original.
 
 mod contenders;
 mod folder;
@@ -27,9 +27,9 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
 
     folder.mark(&report.json())?;
     folder.write_picture("original.png", &trial.photo)?;
-    folder.write_picture("dictionary.png", &trial.mosaic()?)?;
     for outcome in &outcomes {
         folder.write_picture(&outcome.file(), &outcome.picture)?;
+        folder.write_picture(&outcome.atoms_file(), &outcome.mosaic)?;
     }
     let page = folder.write_text("index.html", &page::html(&report)?)?;
 

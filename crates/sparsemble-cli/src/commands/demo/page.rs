@@ -5,8 +5,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sparsemble::image::{BitDepth, GrayImage, encode_png};
 
+use super::contenders::N_ATOMS;
 use super::report::{HEADINGS, NOTE, Report};
-use super::trial::{N_ATOMS, Outcome};
+use super::trial::Outcome;
 
 /// Nothing is fetched and nothing runs: no fonts, no scripts.
 const HEAD: &str = r#"<!doctype html>
@@ -30,6 +31,9 @@ const HEAD: &str = r#"<!doctype html>
 <body>
 "#;
 
+/// Whose atoms are shown: random patches, and what is made of them.
+const SHOWN: [&str; 3] = ["one-sparse", "alt-opt", "boost-km"];
+
 pub(super) fn html(report: &Report) -> Result<String> {
     let header = HEADINGS.map(|heading| format!("<th scope=\"col\">{heading}</th>")).concat();
     let row = |outcome: &Outcome| {
@@ -41,11 +45,12 @@ pub(super) fn html(report: &Report) -> Result<String> {
     for outcome in report.outcomes {
         figures += &figure(&outcome.picture, "", &format!("{}: {:.2} dB", outcome.name, outcome.psnr))?;
     }
-    figures +=
-        &figure(&report.trial.mosaic()?, "atoms", &format!("The dictionary: {N_ATOMS} patches of other photographs"))?;
+    for outcome in report.outcomes.iter().filter(|outcome| SHOWN.contains(&outcome.slug)) {
+        figures += &figure(&outcome.mosaic, "atoms", &format!("{N_ATOMS} atoms of {}", outcome.name))?;
+    }
     Ok(format!(
-        "{HEAD}<h1>One photograph, every coder</h1>\n<p>{}.</p>\n\
-         <table>\n<thead><tr><th scope=\"col\">coder</th>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
+        "{HEAD}<h1>One photograph, every coder and ensemble</h1>\n<p>{}.</p>\n\
+         <table>\n<thead><tr><th scope=\"col\">model and coder</th>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
          <p>{NOTE}</p>\n\
          <div class=\"pictures\">\n{figures}</div>\n</body>\n</html>\n",
         report.caption()

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::trial::{N_ATOMS, Outcome, PHOTO_NAME, SIDE, STRIDE, TRAINING_NAMES, Trial};
+use super::contenders::N_ATOMS;
+use super::trial::{N_TRAINING, Outcome, PHOTO_NAME, SIDE, STRIDE, TRAINING_NAMES, Trial};
 
 pub(super) struct Report<'a> {
     pub(super) trial: &'a Trial,
@@ -13,21 +14,23 @@ pub(super) struct Report<'a> {
     pub(super) folder: &'a Path,
 }
 
-/// The columns of the table after the coder's name.
-pub(super) const HEADINGS: [&str; 5] = ["atoms/patch", "PSNR (dB)", "worst gap", "seconds", "patches/s"];
+/// The columns of the table after the contender's name.
+pub(super) const HEADINGS: [&str; 6] =
+    ["atoms/patch", "PSNR (dB)", "worst gap", "training (s)", "coding (s)", "patches/s"];
 
 /// How to read the table.
-pub(super) const NOTE: &str = "λ is for intensities from 0 to 1. The worst gap is the largest duality gap of a patch, \
-                              as a fraction of its energy.";
+pub(super) const NOTE: &str = "The first six code in one dictionary of random patches. λ is for intensities from 0 to 1. \
+                              The worst gap is the largest duality gap of a patch, as a fraction of its energy.";
 
 impl Report<'_> {
     /// What was done, in a sentence.
     pub(super) fn caption(&self) -> String {
         format!(
-            "{PHOTO_NAME}, {} pixels: {} overlapping {SIDE}×{SIDE} patches coded in {N_ATOMS} patches of {} \
-             (float32, {} thread{})",
+            "{PHOTO_NAME}, {} pixels: {} overlapping {SIDE}×{SIDE} patches coded with dictionaries of {N_ATOMS} atoms, \
+             trained on {} patches of {} (float32, {} thread{})",
             self.trial.photo.size(),
             thousands(self.trial.n_patches() as f64),
+            thousands(N_TRAINING as f64),
             TRAINING_NAMES.join(" and "),
             self.threads,
             if self.threads == 1 { "" } else { "s" },
@@ -36,8 +39,8 @@ impl Report<'_> {
 
     pub(super) fn text(&self) -> String {
         let line =
-            |name: &str, cells: [String; 5]| format!("{name:24}{}\n", cells.map(|cell| format!("{cell:>13}")).concat());
-        let mut text = format!("{}\n\n{}", self.caption(), line("coder", HEADINGS.map(String::from)));
+            |name: &str, cells: [String; 6]| format!("{name:24}{}\n", cells.map(|cell| format!("{cell:>13}")).concat());
+        let mut text = format!("{}\n\n{}", self.caption(), line("model and coder", HEADINGS.map(String::from)));
         for outcome in self.outcomes {
             text += &line(outcome.name, self.cells(outcome));
         }
@@ -45,11 +48,12 @@ impl Report<'_> {
     }
 
     /// The figures of one coder, in the order of [`HEADINGS`].
-    pub(super) fn cells(&self, outcome: &Outcome) -> [String; 5] {
+    pub(super) fn cells(&self, outcome: &Outcome) -> [String; 6] {
         [
             format!("{:.2}", outcome.atoms_per_patch),
             format!("{:.2}", outcome.psnr),
             outcome.worst_gap.map_or("–".into(), |gap| format!("{gap:.1e}")),
+            format!("{:.3}", outcome.training_seconds),
             format!("{:.3}", outcome.seconds),
             thousands(self.rate(outcome)),
         ]
@@ -64,6 +68,7 @@ impl Report<'_> {
                 "psnr": outcome.psnr,
                 "worst_gap": outcome.worst_gap,
                 "unconverged": outcome.unconverged,
+                "training_seconds": outcome.training_seconds,
                 "seconds": outcome.seconds,
                 "patches_per_second": self.rate(outcome),
             })
@@ -75,6 +80,7 @@ impl Report<'_> {
             "width": self.trial.photo.size().width,
             "height": self.trial.photo.size().height,
             "training_images": TRAINING_NAMES,
+            "n_training_samples": N_TRAINING,
             "patch_side": SIDE,
             "stride": STRIDE,
             "n_samples": self.trial.n_patches(),

@@ -18,9 +18,6 @@ use crate::scalar::Scalar;
 /// stay in cache.
 pub(super) const BLOCK: usize = 96;
 
-/// Classes of atoms whose largest correlation a pass reports: the most atoms that can join a working set in a round.
-const CLASSES: usize = 32;
-
 /// Atoms whose correlation reaches this fraction of μ join the working set although they do not violate anything yet:
 /// the next solution often needs them, and a pass costs more than a few idle candidates.
 const HARVEST: f64 = 0.95;
@@ -123,7 +120,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             masks: None,
             scales: Vec::with_capacity(BLOCK),
             tiles: Tiles::new(rows, BLOCK),
-            maxima: Maxima::new(plan.panels(), BLOCK, CLASSES, plan.coder.largest()),
+            maxima: Maxima::new(plan.panels(), BLOCK, plan.coder.largest()),
             correlations: plan.overlooks.then(|| Store::new(plan.panels(), BLOCK)),
             states: (0..BLOCK).map(|_| State::default()).collect(),
             live: Vec::with_capacity(BLOCK),
@@ -216,7 +213,6 @@ impl<'b, T: Scalar> Block<'b, T> {
     /// One pass of the live residuals over the whole dictionary.
     fn correlate_residuals(&mut self, plan: &Plan<'b, T>) {
         self.tiles.clear();
-        self.maxima.clear();
         for (slot, &i) in self.live.iter().enumerate() {
             self.tiles.push(self.residuals.column(i));
             self.maxima.exclude(slot, self.states[i].excluded);
@@ -247,7 +243,7 @@ impl<'b, T: Scalar> Block<'b, T> {
         for (slot, &i) in self.live.iter().enumerate() {
             let (x, residual) = (self.x.padded(i), self.residuals.padded(i));
             let state = &mut self.states[i];
-            let largest = self.maxima.largest(slot).to_f64();
+            let largest = self.maxima.largest(simd, slot).to_f64();
             if state.rounds == 0 {
                 state.start(plan.penalty(self.scales[i]), largest, x);
             }
@@ -260,7 +256,11 @@ impl<'b, T: Scalar> Block<'b, T> {
                 state.status = Some(SampleStatus::Converged);
                 continue;
             }
-            let news = harvest(simd, &self.maxima, slot, state, &mut self.work, slack::<T>(state.mu, tolerance));
+            let mask = self.masks.as_ref().map(|masks| masks.padded(i));
+            let problem = plan.problem(x, mask);
+            self.work.residual.copy_from_slice(residual);
+            let slack = slack::<T>(state.mu, tolerance);
+            let news = harvest(simd, (&self.maxima, slot), (state, slack), &problem, &mut self.work);
             if !news && state.rounds > 2 && state.gap >= 0.5 * before {
                 // Nothing violates and the last solution was not better: this is the best there is.
                 let unreachable = goal.is_out_of_reach(state, residual);
@@ -268,9 +268,6 @@ impl<'b, T: Scalar> Block<'b, T> {
                 state.status = Some(status);
                 continue;
             }
-            let mask = self.masks.as_ref().map(|masks| masks.padded(i));
-            let problem = plan.problem(x, mask);
-            self.work.residual.copy_from_slice(residual);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
             if state.give_up_if_diverged(x, &mut self.work.residual) {
                 state.gap = relative_gap(x, x, state.mu, 0.0, state.mu_max);
@@ -318,23 +315,24 @@ impl<'b, T: Scalar> Plan<'b, T> {
 
 /// Puts the atoms worth having into the working space; `true` if one of them violates the optimality conditions.
 #[inline(always)]
-fn harvest<S: Simd, T: Scalar>(
+fn harvest<'b, S: Simd, T: Scalar>(
     simd: S,
-    maxima: &Maxima<T>,
-    slot: usize,
-    state: &State,
-    work: &mut Work<'_, T>,
-    slack: f64,
+    (maxima, slot): (&Maxima<T>, usize),
+    (state, slack): (&State, f64),
+    problem: &Problem<'_, 'b, T>,
+    work: &mut Work<'b, T>,
 ) -> bool {
+    let members = &state.active.atoms;
     work.candidates.clear();
-    let mut violated = false;
-    maxima.above(simd, slot, T::from_f64(HARVEST * state.mu), |atom, value| {
-        if !state.active.atoms.contains(&(atom as u32)) {
-            violated |= value.to_f64() > state.mu + slack;
-            work.candidates.push(atom as u32);
+    maxima.above(simd, slot, T::from_f64(HARVEST * state.mu), |class, value| {
+        // The correlation of a member is μ, and nothing in its class is larger.
+        let settled = value.to_f64() <= state.mu + slack && members.iter().any(|&j| maxima.class(j) == class);
+        if !settled {
+            let others = |j: &u32| state.excluded != Some(*j as usize) && !members.contains(j);
+            work.candidates.extend(maxima.atoms(class).filter(others));
         }
     });
-    violated
+    work.keep_larger(simd, problem, HARVEST * state.mu) > state.mu + slack
 }
 
 impl State {

@@ -14,9 +14,10 @@ mod online;
 mod pass;
 mod statistics;
 mod update;
-mod worst;
 
 pub use alternation::Alternation;
+#[cfg(feature = "io")]
+pub(crate) use online::Memory;
 pub use online::{BatchOrder, OnlineAltOpt, OnlineLearner};
 pub use pass::CodesReport;
 

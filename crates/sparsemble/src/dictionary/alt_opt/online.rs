@@ -1,5 +1,7 @@
 //! Dictionary learning from a stream of mini-batches.
 
+use std::fmt::{Display, Formatter};
+
 use rand::seq::SliceRandom;
 
 use crate::blocks::Run;
@@ -10,6 +12,10 @@ use crate::masses::Masses;
 use crate::matrix::MatrixView;
 use crate::rng::stream;
 use crate::scalar::Scalar;
+#[cfg(feature = "io")]
+use crate::spec::Spec;
+use crate::spec::{flag, unless, write};
+use crate::worst::Worst;
 
 use super::batch::{Batch, usual_size};
 use super::check_samples;
@@ -17,7 +23,6 @@ use super::coder::check;
 use super::pass::Pass;
 use super::statistics::Statistics;
 use super::update::Atoms;
-use super::worst::Worst;
 
 /// An atom is dead when this many times K samples have passed without using it.
 const PATIENCE: usize = 10;
@@ -36,7 +41,7 @@ const PATIENCE: usize = 10;
 /// | `batch` | 512 | samples in a step of [`fit`](Self::fit) | ≥ 1 |
 /// | `epochs` | 1 | how many times [`fit`](Self::fit) sees every sample | ≥ 0 |
 /// | `order` | shuffled | in which order | |
-/// | `forgetting` | 5 | how fast old batches fade; 0 remembers all alike | ≥ 0 |
+/// | `forgetting` | 5 | how fast old batches fade; 0 remembers all alike | 0 to 10 |
 /// | `sweeps` | 1 | sweeps over the atoms in a step | ≥ 1 |
 /// | `seed` | 0 | another seed, other shuffles | |
 ///
@@ -138,19 +143,7 @@ impl OnlineAltOpt {
         run: Run<'_>,
     ) -> Result<OnlineLearner<T>> {
         let mut learner = self.begin(start)?;
-        check_samples(samples, start)?;
-        let masses = Masses::new(masses, samples.columns())?;
-        let mut order: Vec<usize> = masses.positive().collect();
-        for epoch in 0..self.epochs {
-            if self.order == BatchOrder::Shuffled {
-                order.shuffle(&mut stream(self.seed, "online order", epoch as u64));
-            }
-            let run = run.passes(epoch..epoch + 1, self.epochs, order.len());
-            for (number, batch) in order.chunks(self.batch).enumerate() {
-                let done = number * self.batch;
-                learner.step(samples, masses, batch, run.part(done..done + batch.len(), order.len()))?;
-            }
-        }
+        learner.go_on(samples, masses, usize::MAX, run)?;
         Ok(learner)
     }
 
@@ -165,6 +158,41 @@ impl OnlineAltOpt {
             return Err(Error::parameter("forgetting", self.forgetting, "must be between 0 and 10"));
         }
         Ok(())
+    }
+}
+
+impl Display for OnlineAltOpt {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let default = Self::default();
+        let settings = [
+            unless(&default.batch, "batch", &self.batch),
+            unless(&default.epochs, "epochs", &self.epochs),
+            flag("sequential", self.order == BatchOrder::Sequential),
+            unless(&default.forgetting, "forgetting", &self.forgetting),
+            unless(&default.sweeps, "sweeps", &self.sweeps),
+        ];
+        write(f, "online", settings)
+    }
+}
+
+#[cfg(feature = "io")]
+impl OnlineAltOpt {
+    /// The settings of a text, with this coder and seed, which are not part of it.
+    pub(crate) fn from_text(text: &str, coder: Coder, seed: u64) -> Result<Self> {
+        let mut spec = Spec::parse("online", text);
+        let default = Self::default();
+        let settings = Self {
+            coder,
+            batch: spec.value("batch")?.unwrap_or(default.batch),
+            epochs: spec.value("epochs")?.unwrap_or(default.epochs),
+            order: if spec.flag("sequential") { BatchOrder::Sequential } else { BatchOrder::Shuffled },
+            forgetting: spec.value("forgetting")?.unwrap_or(default.forgetting),
+            sweeps: spec.value("sweeps")?.unwrap_or(default.sweeps),
+            seed,
+        };
+        spec.finish()?;
+        settings.check()?;
+        Ok(settings)
     }
 }
 
@@ -184,6 +212,19 @@ pub struct OnlineLearner<T> {
     replaced: usize,
 }
 
+/// What a learner remembers beside its atoms and its curve.
+#[cfg(feature = "io")]
+pub(crate) struct Memory {
+    /// As [`Statistics::parts`].
+    pub(crate) sums: [Vec<f64>; 3],
+    pub(crate) idle: Vec<usize>,
+    pub(crate) seen: usize,
+    pub(crate) mass: f64,
+    /// Zero before the first batch.
+    pub(crate) unit: f64,
+    pub(crate) replaced: usize,
+}
+
 impl<T: Scalar> OnlineLearner<T> {
     /// One step with these samples as the mini-batch; returns their mean objective under the atoms as they were before.
     ///
@@ -196,6 +237,41 @@ impl<T: Scalar> OnlineLearner<T> {
         let masses = Masses::new(masses, samples.columns())?;
         let batch: Vec<usize> = masses.positive().collect();
         self.step(samples, masses, &batch, run)
+    }
+
+    /// Goes on with the epochs of the settings over samples that [`fit`](OnlineAltOpt::fit) would have seen from the
+    /// beginning, from where it was left, for about this many samples. Returns how many are still to be seen.
+    ///
+    /// In whatever portions it is called, the bits are those of one call of `fit`. `run` tells of all epochs.
+    ///
+    /// # Errors
+    /// See [`OnlineAltOpt`]. All batches before a failure or interruption are kept.
+    pub fn go_on(
+        &mut self,
+        samples: MatrixView<'_, T>,
+        masses: Option<&[f64]>,
+        about: usize,
+        run: Run<'_>,
+    ) -> Result<usize> {
+        check_samples(samples, &self.dictionary)?;
+        let masses = Masses::new(masses, samples.columns())?;
+        let in_order: Vec<usize> = masses.positive().collect();
+        let total = in_order.len().saturating_mul(self.settings.epochs);
+        let end = self.seen.saturating_add(about).min(total);
+        while self.seen < end {
+            let (epoch, first) = (self.seen / in_order.len(), self.seen % in_order.len());
+            let mut order = in_order.clone();
+            if self.settings.order == BatchOrder::Shuffled {
+                order.shuffle(&mut stream(self.settings.seed, "online order", epoch as u64));
+            }
+            for batch in order[first..].chunks(self.settings.batch) {
+                self.step(samples, masses, batch, run.part(self.seen..self.seen + batch.len(), total))?;
+                if self.seen >= end {
+                    break;
+                }
+            }
+        }
+        Ok(total.saturating_sub(self.seen))
     }
 
     /// The atoms as they are now.
@@ -216,6 +292,48 @@ impl<T: Scalar> OnlineLearner<T> {
     /// How many times an atom nobody used was replaced by a sample.
     pub fn replaced(&self) -> usize {
         self.replaced
+    }
+
+    /// All it remembers beside the atoms and the curve.
+    #[cfg(feature = "io")]
+    pub(crate) fn memory(&self) -> Memory {
+        Memory {
+            sums: self.statistics.parts().map(<[f64]>::to_vec),
+            idle: self.idle.clone(),
+            seen: self.seen,
+            mass: self.mass,
+            unit: self.unit.unwrap_or(0.0),
+            replaced: self.replaced,
+        }
+    }
+
+    /// The learner that remembered this; `None` if its parts disagree.
+    #[cfg(feature = "io")]
+    pub(crate) fn from_memory(
+        settings: OnlineAltOpt,
+        dictionary: Dictionary<T>,
+        curve: Vec<f64>,
+        memory: Memory,
+    ) -> Option<Self> {
+        let Memory { sums, idle, seen, mass, unit, replaced } = memory;
+        let statistics = Statistics::from_parts((dictionary.n_features(), dictionary.n_atoms()), sums)?;
+        let fits = idle.len() == dictionary.n_atoms() && mass >= 0.0 && unit >= 0.0;
+        let unit = (unit > 0.0).then_some(unit);
+        fits.then_some(Self { settings, dictionary, statistics, idle, seen, mass, unit, curve, replaced })
+    }
+
+    /// The same learner, which from now on learns like this.
+    ///
+    /// # Errors
+    /// If a parameter is out of range.
+    pub fn with_settings(self, settings: OnlineAltOpt) -> Result<Self> {
+        settings.check()?;
+        Ok(Self { settings, ..self })
+    }
+
+    /// How it learns.
+    pub fn settings(&self) -> &OnlineAltOpt {
+        &self.settings
     }
 
     /// Learns from the chosen samples, all of positive mass.

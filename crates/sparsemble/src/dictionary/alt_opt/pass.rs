@@ -6,11 +6,11 @@ use crate::dictionary::Dictionary;
 use crate::error::Result;
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
+use crate::worst::Worst;
 
 use super::batch::{Batch, usual_size};
 use super::coder::price;
 use super::statistics::Statistics;
-use super::worst::Worst;
 
 /// Samples whose errors one thread computes at a time.
 const ERRORS: usize = 256;

@@ -43,6 +43,21 @@ impl Statistics {
         }
     }
 
+    /// The sums as they were: A·P·Aᵀ, X·P·Aᵀ and the masses of the atoms; `None` if their lengths disagree.
+    #[cfg(feature = "io")]
+    pub(super) fn from_parts((n_features, n_atoms): (usize, usize), parts: [Vec<f64>; 3]) -> Option<Self> {
+        let lengths = [n_atoms * n_atoms, n_features * n_atoms, n_atoms];
+        let fit = parts.iter().zip(lengths).all(|(part, length)| part.len() == length);
+        let [products, moments, usage] = parts;
+        fit.then_some(Self { n_features, n_atoms, products, moments, usage })
+    }
+
+    /// The sums, in the order of [`from_parts`](Self::from_parts).
+    #[cfg(feature = "io")]
+    pub(super) fn parts(&self) -> [&[f64]; 3] {
+        [&self.products, &self.moments, &self.usage]
+    }
+
     /// Starts anew.
     pub(super) fn clear(&mut self) {
         self.products.fill(0.0);

@@ -2,18 +2,23 @@
 
 use std::ops::Range;
 
+use fearless_simd::{Simd, dispatch};
+
 use crate::blocks::Run;
 use crate::coding::{Samples, SparseCodes};
 use crate::dictionary::Dictionary;
-use crate::ensemble::strips::{STRIP, degrade, distance, piece, pieces, strip, sum_of};
+use crate::ensemble::strips::{STRIP, degrade, piece, pieces, strip};
 use crate::ensemble::{Ensemble, SparseModel};
 use crate::error::{Error, Result, expect_size};
+use crate::kernels::best_level;
 use crate::masses::normalise;
 use crate::matrix::{Matrix, MatrixView};
 use crate::rng::Draw;
 use crate::scalar::Scalar;
+use crate::sums::squared_distance_by;
 
 use super::division::{Division, Sums};
+use super::products::Products;
 use super::{Boost, Round, Stop, weights_of_rounds};
 
 /// How far the numbers of a stored round may be from those computed again, which other processors round differently.
@@ -50,17 +55,6 @@ struct Coded<T> {
     energies: Vec<f64>,
     products: Products,
     unconverged: usize,
-}
-
-/// Sums over training samples, by mass, of products of X − X_{l−1} and D_lA_l − X_{l−1}.
-#[derive(Clone, Copy, Default)]
-struct Products {
-    /// Of the first with itself: the error before the round.
-    error: f64,
-    /// Of the two: the numerator of Eq. (12).
-    both: f64,
-    /// Of the second with itself: the denominator of Eq. (12).
-    step: f64,
 }
 
 impl<'a, T: Scalar> Boosting<'a, T> {
@@ -112,7 +106,10 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             model = model.degraded_by(phi)?;
         }
         let strips = self.code(&model, run)?;
-        let products = strips.iter().fold(Products::default(), |sum, strip| sum.plus(strip.products));
+        let mut products = Products::default();
+        for strip in &strips {
+            products.add(1.0, strip.products);
+        }
         let alpha = self.alpha(products)?;
         let alpha = known.map_or(Ok(alpha), |known| same("alpha", known.alpha, alpha, 1.0))?;
         let (masses, member_error) = self.next_masses(&strips)?;
@@ -145,25 +142,36 @@ impl<'a, T: Scalar> Boosting<'a, T> {
 
     /// Codes all samples, and compares what they become with what they are and with what they were before.
     fn code(&self, model: &SparseModel<T>, run: Run<'_>) -> Result<Vec<Coded<T>>> {
-        let work = |[to_sample, to_member]: &mut [Vec<f64>; 2], range: Range<usize>| {
+        let work = |(): &mut (), range: Range<usize>| {
             let x = strip(self.samples, range.clone())?;
             let seen = self.settings.phi.map(|phi| degrade(phi, x.view())).transpose()?;
             let inputs = Samples::new(seen.as_ref().unwrap_or(&x).view());
             let coding = self.settings.coder.encode(model.basis(), &inputs, Run::threads(1))?;
-            let members = coding.codes.approximate(model.synthesis().view())?;
-            let mut energies = Vec::with_capacity(range.len());
-            let mut products = Products::default();
-            for (slot, sample) in range.enumerate() {
-                let before = self.approximations.column(sample);
-                difference(x.column(slot), before, to_sample);
-                difference(members.column(slot), before, to_member);
-                let part = Products::new(self.division.training_mass(sample), to_sample, to_member);
-                products = products.plus(part);
-                energies.push(distance(x.column(slot), members.column(slot)));
-            }
-            Ok(Coded { unconverged: coding.report.unconverged(), codes: coding.codes, energies, products })
+            let energies = Vec::with_capacity(range.len());
+            let unconverged = coding.report.unconverged();
+            let mut coded = Coded { codes: coding.codes, energies, products: Products::default(), unconverged };
+            dispatch!(best_level(), simd => self.compare(simd, model, &x, range, &mut coded));
+            Ok(coded)
         };
-        run.map_blocks(self.samples.columns(), STRIP, Default::default, work)
+        run.map_blocks(self.samples.columns(), STRIP, || (), work)
+    }
+
+    #[inline(always)]
+    fn compare<S: Simd>(
+        &self,
+        simd: S,
+        model: &SparseModel<T>,
+        x: &Matrix<T>,
+        range: Range<usize>,
+        coded: &mut Coded<T>,
+    ) {
+        let mut member = vec![T::ZERO; x.rows()];
+        for (slot, sample) in range.enumerate() {
+            model.synthesise(simd, &coded.codes, slot, &mut member);
+            let products = Products::of(simd, x.column(slot), self.approximations.column(sample), &member);
+            coded.products.add(self.division.training_mass(sample), products);
+            coded.energies.push(products.member);
+        }
     }
 
     /// α_l by Eq. (12), and 1 in the first round.
@@ -196,19 +204,22 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     fn advance(&mut self, model: &SparseModel<T>, alpha: f64, strips: &[Coded<T>], run: Run<'_>) -> Result<Sums> {
         let (samples, division) = (self.samples, &self.division);
         let pieces = pieces(&mut self.approximations);
-        let (keep, take) = (T::from_f64(1.0 - alpha), T::from_f64(alpha));
-        let work = |x: &mut Vec<T>, range: Range<usize>| {
-            let members = strips[range.start / STRIP].codes.approximate(model.synthesis().view())?;
+        let step = (T::from_f64(1.0 - alpha), T::from_f64(alpha));
+        let work = |[x, member]: &mut [Vec<T>; 2], range: Range<usize>| {
+            let codes = &strips[range.start / STRIP].codes;
             let mut now = piece(&pieces, range.start);
-            now.iter_mut().zip(members.as_slice()).for_each(|(now, &member)| *now = keep * *now + take * member);
             let mut errors = Vec::with_capacity(range.len());
-            for (sample, now) in range.clone().zip(now.chunks_exact(x.len().max(1))) {
-                samples.copy_column(sample, x);
-                errors.push(distance(x, now));
-            }
+            dispatch!(best_level(), simd => {
+                for ((slot, sample), now) in range.clone().enumerate().zip(now.chunks_exact_mut(x.len().max(1))) {
+                    model.synthesise(simd, codes, slot, member);
+                    mix(simd, step, member, now);
+                    samples.copy_column(sample, x);
+                    errors.push(squared_distance_by(simd, x, now));
+                }
+            });
             Ok(division.sums(range.clone(), |i| errors[i - range.start]))
         };
-        let scratch = || vec![T::ZERO; samples.rows()];
+        let scratch = || [vec![T::ZERO; samples.rows()], vec![T::ZERO; samples.rows()]];
         let parts = run.silent().map_blocks(samples.columns(), STRIP, scratch, work)?;
         let mut errors = Sums::default();
         for part in parts {
@@ -293,21 +304,6 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     }
 }
 
-impl Products {
-    fn new(mass: f64, to_sample: &[f64], to_member: &[f64]) -> Self {
-        let product = |a: &[f64], b: &[f64]| mass * sum_of(a, b, |a, b| a * b);
-        Self {
-            error: product(to_sample, to_sample),
-            both: product(to_sample, to_member),
-            step: product(to_member, to_member),
-        }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self { error: self.error + other.error, both: self.both + other.both, step: self.step + other.step }
-    }
-}
-
 /// The known number, if it is the one computed again but for rounding. `unit` is a size at which a difference counts, if
 /// the numbers have one.
 fn same(name: &'static str, known: f64, now: f64, unit: f64) -> Result<f64> {
@@ -317,8 +313,8 @@ fn same(name: &'static str, known: f64, now: f64, unit: f64) -> Result<f64> {
     Err(Error::parameter(name, known, NOT_THESE))
 }
 
-/// Writes a − b.
-fn difference<T: Scalar>(a: &[T], b: &[T], out: &mut Vec<f64>) {
-    out.clear();
-    out.extend(a.iter().zip(b).map(|(a, b)| a.to_f64() - b.to_f64()));
+/// now ← keep·now + take·member.
+#[inline(always)]
+fn mix<S: Simd, T: Scalar>(_: S, (keep, take): (T, T), member: &[T], now: &mut [T]) {
+    now.iter_mut().zip(member).for_each(|(now, &member)| *now = keep * *now + take * member);
 }

@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use crate::blocks::Run;
 use crate::dictionary::Dictionary;
-use crate::ensemble::strips::{STRIP, piece, pieces, strip, sum_of};
+use crate::ensemble::strips::{STRIP, map_strips, piece, pieces};
 use crate::ensemble::{Ensemble, Training};
 use crate::error::{Error, Result, expect_size};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
+use crate::sums::product;
 
 use super::level::{Coefficients, code_level, sizes};
 use super::{Multilevel, MultilevelDictionary};
@@ -119,12 +120,10 @@ impl<T: Scalar> Residuals<T> {
     fn new(samples: MatrixView<'_, T>, masses: Vec<f64>, run: Run<'_>) -> Result<Self> {
         let mut values = Matrix::zeros(samples.rows(), samples.columns());
         let pieces = pieces(&mut values);
-        let work = |(): &mut (), range: Range<usize>| {
-            let strip = strip(samples, range.clone())?;
+        let sizes = map_strips(samples, run, |strip, range| {
             piece(&pieces, range.start).copy_from_slice(strip.as_slice());
             Ok(sizes(&strip))
-        };
-        let sizes = run.map_blocks(samples.columns(), STRIP, || (), work)?;
+        })?;
         drop(pieces);
         Ok(Self { values, sizes: sizes.concat(), total_mass: masses.iter().sum(), masses })
     }
@@ -147,7 +146,7 @@ impl<T: Scalar> Residuals<T> {
 
     /// The mean energy, by mass.
     fn error(&self, run: Run<'_>) -> Result<f64> {
-        let energy = |i: usize| sum_of(self.values.column(i), self.values.column(i), |a, b| a * b);
+        let energy = |i: usize| product(self.values.column(i), self.values.column(i));
         let work = |(): &mut (), range: Range<usize>| Ok(range.map(|i| self.masses[i] * energy(i)).sum::<f64>());
         let sum: f64 = run.map_blocks(self.values.columns(), STRIP, || (), work)?.into_iter().sum();
         if !sum.is_finite() {

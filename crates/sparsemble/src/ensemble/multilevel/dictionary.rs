@@ -5,12 +5,13 @@ use std::ops::Range;
 use crate::blocks::Run;
 use crate::coding::{Coding, CodingReport, SampleStatus, SparseCodes};
 use crate::degradation::Degradation;
-use crate::ensemble::strips::{STRIP, piece, pieces, strip, sum_of};
+use crate::ensemble::strips::{STRIP, map_strips, piece, pieces};
 use crate::ensemble::{Ensemble, Training};
 use crate::error::{Error, Result, expect_size};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
+use crate::sums::product;
 
 use super::level::{Coefficients, Members, code_level, sizes};
 
@@ -228,7 +229,7 @@ impl<T: Scalar> MultilevelDictionary<T> {
         let strips = self.map_strips(samples, run, |residuals, range| {
             let energy = |values: &Matrix<T>| {
                 let columns = range.clone().enumerate().map(|(slot, i)| (masses[i], values.column(slot)));
-                columns.map(|(mass, r)| mass * sum_of(r, r, |a, b| a * b)).sum::<f64>()
+                columns.map(|(mass, r)| mass * product(r, r)).sum::<f64>()
             };
             let mut energies = vec![energy(&residuals)];
             self.descend(residuals, |left| energies.push(energy(left)))?;
@@ -246,8 +247,7 @@ impl<T: Scalar> MultilevelDictionary<T> {
         work: impl Fn(Matrix<T>, Range<usize>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
         expect_size("samples: number of features (that of the levels)", self.n_inputs(), samples.rows())?;
-        let strip_of = |(): &mut (), range: Range<usize>| work(strip(samples, range.clone())?, range);
-        run.map_blocks(samples.columns(), STRIP, || (), strip_of)
+        map_strips(samples, run, work)
     }
 
     /// Codes a strip through all levels and shows what each of them leaves.

@@ -1,14 +1,23 @@
 //! The weights of an ensemble for samples: a set for each ("oracle"), or one shared by all (§II-A, §II-B).
 
+use std::ops::Range;
+
+use fearless_simd::dispatch;
+
 use crate::blocks::Run;
 use crate::coding::SparseCoder;
 use crate::ensemble::Ensemble;
+use crate::ensemble::strips::{STRIP, strip};
 use crate::error::{Result, expect_size};
+use crate::kernels::best_level;
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
 use super::{Certificate, MemberGram, WeightConstraint, Weights};
+
+/// The most groups of samples whose products are kept until all are summed, in their order.
+const MOST_GROUPS: usize = 256;
 
 /// The best weights of every single sample: they know the sample, hence the name.
 ///
@@ -42,7 +51,8 @@ impl<T: Scalar> Ensemble<T> {
     /// are degraded.
     ///
     /// # Cost
-    /// L calls of the coder, and (L + 1)²M/2 multiply-adds for each sample. Memory is (L + 1)² for each 384 samples.
+    /// L calls of the coder, and (L + 1)²M/2 multiply-adds for each sample. Memory is 256·(L + 1)² numbers at most,
+    /// whatever T is.
     ///
     /// # Errors
     /// Those of [`SparseCoder::encode`], if sizes disagree, or if a mass is negative or all are zero.
@@ -55,13 +65,14 @@ impl<T: Scalar> Ensemble<T> {
         run: Run<'_>,
     ) -> Result<MemberGram> {
         let masses = Masses::new(masses, samples.columns())?;
-        let strips = self.map_members(samples, targets, coder, run, |strip| {
+        let group = samples.columns().div_ceil(MOST_GROUPS).next_multiple_of(STRIP);
+        let groups = self.map_members((samples, targets), group, coder, run, |group| {
             let mut gram = MemberGram::new(self.n_models())?;
-            strip(&mut |i, target, members| gram.add(masses.of(i), target, members))?;
+            group(&mut |i, target, members| gram.add(masses.of(i), target, members))?;
             Ok(gram)
         })?;
         let mut whole = MemberGram::new(self.n_models())?;
-        strips.iter().try_for_each(|strip| whole.merge(strip))?;
+        groups.iter().try_for_each(|group| whole.merge(group))?;
         Ok(whole)
     }
 
@@ -88,7 +99,7 @@ impl<T: Scalar> Ensemble<T> {
         coder: &(dyn SparseCoder<T> + Sync),
         run: Run<'_>,
     ) -> Result<Vec<OracleWeights>> {
-        let strips = self.map_members(samples, targets, coder, run, |strip| {
+        let strips = self.map_members((samples, targets), STRIP, coder, run, |strip| {
             let mut weights: Vec<Vec<Weights>> = vec![Vec::new(); constraints.len()];
             strip(&mut |_, target, members| {
                 let mut gram = MemberGram::new(self.n_models())?;
@@ -109,32 +120,35 @@ impl<T: Scalar> Ensemble<T> {
         constraints.iter().enumerate().map(gather).collect()
     }
 
-    /// Codes each strip and gives `work` a function that walks through its samples: number, target, and the members'
-    /// approximations in columns.
+    /// Cuts the samples into groups of a size that is a multiple of [`STRIP`], and gives `work` a function that codes a group
+    /// and walks through its samples: number, target, and the members' approximations in columns.
     fn map_members<R: Send>(
         &self,
-        samples: MatrixView<'_, T>,
-        targets: MatrixView<'_, T>,
+        (samples, targets): (MatrixView<'_, T>, MatrixView<'_, T>),
+        group: usize,
         coder: &(dyn SparseCoder<T> + Sync),
         run: Run<'_>,
         work: impl Fn(&Walk<'_, T>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
+        expect_size("samples: number of features (that of the ensemble)", self.n_inputs(), samples.rows())?;
         expect_size("targets: number of features (that of the approximations)", self.n_features(), targets.rows())?;
         expect_size("targets: number of samples", samples.columns(), targets.columns())?;
         let offsets = self.offsets();
-        let strips = self.map_strips(samples, coder, run, |coding, range| {
-            work(&|visit| {
-                let mut members = self.room(self.n_models());
-                let mut target = vec![T::ZERO; self.n_features()];
-                for (slot, sample) in range.clone().enumerate() {
+        let walk = |range: Range<usize>, visit: &mut Visit<'_, T>| {
+            let (mut members, mut target) = (self.room(self.n_models()), vec![T::ZERO; self.n_features()]);
+            for start in range.clone().step_by(STRIP) {
+                let range = start..(start + STRIP).min(range.end);
+                let codes = self.encode(&strip(samples, range.clone())?, coder)?.codes;
+                for (slot, sample) in range.enumerate() {
                     targets.copy_column(sample, &mut target);
-                    self.members_of(&coding.codes, slot, &offsets, &mut members);
+                    let code = (&codes, slot);
+                    dispatch!(best_level(), simd => self.members_of(simd, code, &offsets, &mut members));
                     visit(sample, &target, &members)?;
                 }
-                Ok(())
-            })
-        })?;
-        strips.into_iter().collect()
+            }
+            Ok(())
+        };
+        run.map_blocks(samples.columns(), group, || (), |(), range| work(&|visit| walk(range.clone(), visit)))
     }
 }
 

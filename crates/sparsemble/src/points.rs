@@ -1,4 +1,4 @@
-//! The samples of a K-Means and their masses, checked once.
+//! Samples and their masses, checked once and kept away from the ends of the number range.
 
 use crate::blocks::Run;
 use crate::error::{Error, Result};
@@ -11,9 +11,10 @@ const BLOCK: usize = 1024;
 
 /// Samples and masses, with the power of two that keeps all squares inside the range of the number type.
 ///
-/// Everything behind the public functions works on the samples times that power, which changes no digit.
+/// Learners work on the samples times that power, which changes no digit. Samples of mass zero have no say in it: they
+/// may overflow, and count nothing.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Points<'a, T> {
+pub(crate) struct Points<'a, T> {
     samples: MatrixView<'a, T>,
     masses: &'a [f64],
     total_mass: f64,
@@ -23,7 +24,7 @@ pub(super) struct Points<'a, T> {
 
 impl<'a, T: Scalar> Points<'a, T> {
     /// Refuses what is not finite in the samples or the given centres, and masses that make no distribution.
-    pub(super) fn new(
+    pub(crate) fn new(
         samples: MatrixView<'a, T>,
         masses: &'a [f64],
         centers: Option<MatrixView<'_, T>>,
@@ -38,7 +39,8 @@ impl<'a, T: Scalar> Points<'a, T> {
         let total_mass = Masses::new(Some(masses), samples.columns())?.total();
         let column = || vec![T::ZERO; samples.rows()];
         let blocks = run.map_blocks(samples.columns(), BLOCK, column, |column, range| {
-            range.map(|i| largest(samples, i, column, "samples")).try_fold(0.0_f64, |most, x| Ok(most.max(x?)))
+            let mut sizes = range.map(|i| Ok((masses[i], largest(samples, i, column, "samples")?)));
+            sizes.try_fold(0.0_f64, |most, size| size.map(|(mass, x)| if mass > 0.0 { most.max(x) } else { most }))
         })?;
         let mut most = blocks.into_iter().fold(0.0_f64, f64::max);
         if let Some(centers) = centers {
@@ -51,35 +53,41 @@ impl<'a, T: Scalar> Points<'a, T> {
     }
 
     /// Points that are scaled and checked already.
-    pub(super) fn tame(samples: MatrixView<'a, T>, masses: &'a [f64]) -> Self {
+    pub(crate) fn tame(samples: MatrixView<'a, T>, masses: &'a [f64]) -> Self {
         Self { samples, masses, total_mass: masses.iter().sum(), scale: None }
     }
 
     /// T.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.samples.columns()
     }
 
     /// M.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.samples.rows()
     }
 
-    pub(super) fn masses(&self) -> &'a [f64] {
+    pub(crate) fn masses(&self) -> &'a [f64] {
         self.masses
     }
 
-    pub(super) fn total_mass(&self) -> f64 {
+    pub(crate) fn total_mass(&self) -> f64 {
         self.total_mass
     }
 
-    fn scale(&self) -> f64 {
+    /// The samples as they were given.
+    pub(crate) fn samples(&self) -> MatrixView<'a, T> {
+        self.samples
+    }
+
+    /// The power of two.
+    pub(crate) fn scale(&self) -> f64 {
         self.scale.unwrap_or(1.0)
     }
 
     /// Writes one scaled sample to the front of `out`.
     #[inline]
-    pub(super) fn copy(&self, sample: usize, out: &mut [T]) {
+    pub(crate) fn copy(&self, sample: usize, out: &mut [T]) {
         self.samples.copy_column(sample, out);
         if let Some(scale) = self.scale {
             out[..self.rows()].iter_mut().for_each(|value| *value = T::from_f64(value.to_f64() * scale));
@@ -87,26 +95,26 @@ impl<'a, T: Scalar> Points<'a, T> {
     }
 
     /// The scaled samples of these names.
-    pub(super) fn gather(&self, names: &[usize]) -> Matrix<T> {
+    pub(crate) fn gather(&self, names: &[usize]) -> Matrix<T> {
         let mut matrix = Matrix::zeros(self.rows(), names.len());
         names.iter().enumerate().for_each(|(j, &i)| self.copy(i, matrix.column_mut(j)));
         matrix
     }
 
     /// A matrix in the units of the caller, in those of the scaled samples.
-    pub(super) fn scaled(&self, matrix: MatrixView<'_, T>) -> Matrix<T> {
+    pub(crate) fn scaled(&self, matrix: MatrixView<'_, T>) -> Matrix<T> {
         Matrix::from_fn(matrix.rows(), matrix.columns(), |r, c| T::from_f64(matrix.get(r, c).to_f64() * self.scale()))
     }
 
     /// The way back.
-    pub(super) fn unscaled(&self, matrix: &Matrix<T>) -> Matrix<T> {
+    pub(crate) fn unscaled(&self, matrix: &Matrix<T>) -> Matrix<T> {
         Matrix::from_fn(matrix.rows(), matrix.columns(), |r, c| {
             T::from_f64(matrix.column(c)[r].to_f64() / self.scale())
         })
     }
 
     /// The way back for a squared distance; the largest number if it is beyond all.
-    pub(super) fn unscaled_energy(&self, energy: f64) -> f64 {
+    pub(crate) fn unscaled_energy(&self, energy: f64) -> f64 {
         (energy / self.scale() / self.scale()).min(f64::MAX)
     }
 }
@@ -123,4 +131,17 @@ fn taming(largest: f64) -> Option<f64> {
     // Not beyond the powers whose inverse is a number too.
     let scale = || (-largest.log2().floor()).clamp(-1022.0, 1022.0).exp2();
     (largest > 0.0 && !TAME.contains(&largest)).then(scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_samples_that_count_set_the_scale() {
+        let samples = Matrix::from_columns(vec![1e-200, 3.0, 1e250], 1, 3).unwrap();
+        let scale = |masses: &[f64]| Points::new(samples.view(), masses, None, Run::threads(1)).unwrap().scale();
+        assert!((scale(&[0.0, 1.0, 0.0]) - 1.0).abs() < 1e-15);
+        assert!(scale(&[1.0, 0.0, 0.0]) > 1e199 && scale(&[1.0, 1.0, 1.0]) < 1e-249);
+    }
 }

@@ -1,20 +1,20 @@
-//! The worst-represented samples of a pass: where atoms that nobody uses go.
+//! The worst-represented samples of a pass: where centres, lines and atoms that nobody uses go.
 
 /// Up to a number of samples of the largest error, errors descending, the earlier sample first among equals.
-#[derive(Debug)]
-pub(super) struct Worst {
+#[derive(Debug, Clone)]
+pub(crate) struct Worst {
     most: usize,
     entries: Vec<(f64, usize)>,
 }
 
 impl Worst {
     /// Keeps at most this many.
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { most, entries: Vec::new() }
     }
 
     /// Takes note of a sample with its error; one without error is of no use.
-    pub(super) fn offer(&mut self, error: f64, sample: usize) {
+    pub(crate) fn offer(&mut self, error: f64, sample: usize) {
         if error > 0.0 {
             self.entries.push((error, sample));
             // Cut rarely, so that a sample costs a constant time.
@@ -24,8 +24,13 @@ impl Worst {
         }
     }
 
+    /// Takes in what another part of the samples has offered.
+    pub(crate) fn merge(&mut self, other: Self) {
+        other.entries.into_iter().for_each(|(error, sample)| self.offer(error, sample));
+    }
+
     /// The samples, worst first.
-    pub(super) fn into_samples(mut self) -> impl Iterator<Item = usize> {
+    pub(crate) fn into_samples(mut self) -> impl Iterator<Item = usize> {
         self.cut();
         self.entries.into_iter().map(|(_, sample)| sample)
     }

@@ -5,7 +5,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from coders.contest import Result
+import numpy as np
+
+from shared.contest import Result
 
 Record = dict[str, Any]
 
@@ -22,23 +24,28 @@ class Records:
     """Objectives that were worse than a rival's: the run is not valid."""
 
     def measure(self, bench: str, result: Result, shape: dict[str, int], lam: float | None = None) -> None:
-        """Keep the time of one contender and what its codes are worth."""
-        record = {
-            "bench": bench,
-            "contender": result.name,
-            "dtype": result.dtype,
-            "threads": result.threads,
-            **shape,
-            "T": result.n_samples,
+        """Keep the time of one coder and what its codes are worth."""
+        codes = {
             "lambda": lam,
-            "seconds": result.seconds,
             "us_per_sample": result.us_per_sample,
             "gap_max": result.gap_max,
             "objective": None if result.objective is None else float(result.objective.mean()),
             "nnz": result.nnz,
             "counts": result.counts,
         }
-        _keep(self.measurements, record)
+        self.note(bench, result, **shape, **codes)
+
+    def note(self, bench: str, result: Result, **facts: Any) -> None:
+        """Keep the time of one contender and other facts about its run."""
+        record = {
+            "bench": bench,
+            "contender": result.name,
+            "dtype": result.dtype,
+            "threads": result.threads,
+            "T": result.n_samples,
+            "seconds": result.seconds,
+        }
+        _keep(self.measurements, record | facts)
 
     def compare(
         self,
@@ -51,6 +58,22 @@ class Records:
     ) -> None:
         """Keep a ratio of times, above 1 if we are faster, and whether it reaches its target."""
         met = None if target is None else ratio is not None and ratio >= target
+        self._compare(workload, rival, ours, ratio, target, met, facts)
+
+    def limit(self, workload: str, unit: str, ours: str, ratio: float, target: float) -> None:
+        """Keep our cost in units of another, and whether it is at most its target."""
+        self._compare(workload, unit, ours, ratio, target, ratio <= target, {"at_most": True})
+
+    def _compare(
+        self,
+        workload: str,
+        rival: str,
+        ours: str,
+        ratio: float | None,
+        target: float | None,
+        met: bool | None,
+        facts: Record,
+    ) -> None:
         record = {
             "workload": workload,
             "rival": rival,
@@ -62,11 +85,18 @@ class Records:
         _keep(self.comparisons, record | facts)
 
     def grow(
-        self, coder: str, variable: str, values: list[float], us_per_sample: list[float], exponent: float
+        self,
+        what: str,
+        variable: str,
+        values: list[float],
+        costs: list[float],
+        unit: str = "us_per_sample",
+        **facts: Any,
     ) -> None:
-        """Keep how the time per sample changes with one variable."""
-        record = {"growth": coder, "variable": variable, "values": values}
-        _keep(self.growth, record | {"us_per_sample": us_per_sample, "exponent": exponent})
+        """Keep how a cost changes with one variable, and the exponent of the best power law."""
+        exponent = float(np.polyfit(np.log(values), np.log(costs), 1)[0])
+        record = {"growth": what, "variable": variable, "values": values}
+        _keep(self.growth, record | {unit: costs, "exponent": exponent} | facts)
 
     def remember(self, workload: str, data_mb: float, extra_mb: float) -> None:
         """Keep the memory a call needed beyond its input."""

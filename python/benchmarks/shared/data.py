@@ -15,6 +15,8 @@ DTYPES = {"f32": np.float32, "f64": np.float64}
 MOST_SAMPLES = 100_000
 MOST_ATOMS = 2048
 DRAWN_PER_PHOTOGRAPH = 60_000
+HELD_OUT = ("chelsea", "coffee")
+"""The photographs that learned dictionaries are judged on."""
 LEAST_VARIANCE = 1e-3
 """Of the pixels of a patch, at intensities from 0 to 1: flatter ones are noise."""
 
@@ -46,15 +48,22 @@ def patch_problem(side: int, n_samples: int, n_atoms: int) -> Problem:
     return Problem(patches[: min(n_samples, MOST_SAMPLES)], atoms[:n_atoms])
 
 
+def learning_patches(side: int, n_samples: int, n_held_out: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return patches to learn from, and others to judge by, from photographs of their own."""
+    return _patches(side, held_out=False)[:n_samples], _patches(side, held_out=True)[:n_held_out]
+
+
 @cache
-def _patches(side: int) -> np.ndarray:
+def _patches(side: int, held_out: bool | None = None) -> np.ndarray:
+    """Return patches in random order: of all photographs, or of those held out, or of the others."""
     rng = np.random.default_rng(0)
     photographs = sorted(path for path in PHOTOGRAPHS.iterdir() if path.suffix in {".png", ".jpg"})
+    photographs = [path for path in photographs if held_out in (None, path.stem in HELD_OUT)]
     patches = np.concatenate([_patches_of(path, side, rng) for path in photographs])
-    needed = MOST_SAMPLES + MOST_ATOMS
+    needed = {None: MOST_SAMPLES + MOST_ATOMS, False: MOST_SAMPLES, True: 0}[held_out]
     if len(patches) < needed:
         raise RuntimeError(f"{PHOTOGRAPHS} holds {len(patches)} patches with detail; {needed} are needed")
-    return patches[rng.permutation(len(patches))[:needed]]
+    return patches[rng.permutation(len(patches))]
 
 
 def _patches_of(photograph: Path, side: int, rng: np.random.Generator) -> np.ndarray:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_info
 
-from coders.data import ROOT
+from shared.data import ROOT
 
 PACKAGES = ("sparsemble", "numpy", "scipy", "scikit-learn", "spams-bin", "faiss-cpu")
 CRATES = ("faer", "matrixmultiply")

@@ -1,0 +1,80 @@
+//! What can be typed after `sparsemble paper`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use sparsemble_paper::{Experiment, Settings};
+
+#[derive(Debug, Args)]
+pub(crate) struct PaperArguments {
+    /// Which experiments; with --document it is all of them.
+    #[arg(value_name = "EXPERIMENT", required_unless_present = "document", conflicts_with = "document")]
+    experiments: Vec<Name>,
+
+    /// The data folder, with the pictures that the paper uses.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: PathBuf,
+
+    /// The folder for results, plots and finished parts, which a later run with the same settings takes up again
+    /// [default: sparsemble-paper, or sparsemble-paper-quick].
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// The seed of everything that is drawn.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// The number of threads; 0 is one for each core.
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+
+    /// A fortieth of the work, with fewer patches and models than the paper has.
+    #[arg(long)]
+    quick: bool,
+
+    /// Print the results as JSON, an object a line for each experiment, instead of the tables.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Write the page of all experiments to this file, and its plots to the folder `figures` beside it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) document: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Name {
+    /// Oracle weights under four constraints (§II-B).
+    Fig1,
+    /// RandExAv, BoostEx and BoostKM, and the best of their members (§III-C).
+    Fig2,
+    /// The error against the number of models (§III-C).
+    Fig3,
+}
+
+impl PaperArguments {
+    pub(crate) fn experiments(&self) -> Vec<Experiment> {
+        let named = self.experiments.iter().map(|name| match name {
+            Name::Fig1 => Experiment::Fig1,
+            Name::Fig2 => Experiment::Fig2,
+            Name::Fig3 => Experiment::Fig3,
+        });
+        if self.document.is_some() { Experiment::ALL.to_vec() } else { named.collect() }
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        if self.quick { Settings::quick(self.seed) } else { Settings::paper(self.seed) }
+    }
+
+    pub(crate) fn output(&self) -> PathBuf {
+        let default = if self.quick { "sparsemble-paper-quick" } else { "sparsemble-paper" };
+        self.output.clone().unwrap_or_else(|| default.into())
+    }
+
+    /// The words that repeat the run: what decides its numbers, and nothing of this machine but the paths.
+    pub(crate) fn command(&self) -> String {
+        let seed = if self.seed == 1 { String::new() } else { format!(" --seed {}", self.seed) };
+        let quick = if self.quick { " --quick" } else { "" };
+        let document = self.document.as_ref().map(|path| format!(" --document {}", path.display()));
+        format!("sparsemble paper --data {}{seed}{quick}{}", self.data.display(), document.unwrap_or_default())
+    }
+}

@@ -1,0 +1,101 @@
+//! The data folder: where its pictures are, and what to do if they are not there.
+//!
+//! | place in the folder | what |
+//! | --- | --- |
+//! | `images/train91/SCSR69.txt` | the names of the training images, one a line |
+//! | `images/train91/*.bmp` | the training images: those of Yang et al.'s super-resolution toolbox (§II-B) |
+//! | `images/bsds/bsds300_test_gray_png/*.png` | the 100 test images of the Berkeley segmentation dataset (§II-B) |
+//!
+//! None of them may be redistributed, so they are no part of the repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use sparsemble::image::{self, GrayImage};
+
+const TRAINING: &str = "images/train91";
+const TRAINING_LIST: &str = "SCSR69.txt";
+const BERKELEY: &str = "images/bsds/bsds300_test_gray_png";
+
+/// A data folder that is there.
+#[derive(Debug, Clone)]
+pub struct DataFolder {
+    path: PathBuf,
+}
+
+impl DataFolder {
+    /// Looks whether the folder has what the experiments need; nothing is read yet.
+    ///
+    /// # Errors
+    /// If a part is missing: the message names it.
+    pub fn open(path: &Path) -> Result<Self> {
+        ensure!(path.is_dir(), "there is no data folder {}; name it with --data DIR", path.display());
+        let list = format!("{TRAINING}/{TRAINING_LIST}");
+        for (part, what) in [
+            (TRAINING, "the training images of Yang et al.'s super-resolution toolbox"),
+            (&list, "the names of the training images, one a line"),
+            (BERKELEY, "the grey test images of the Berkeley segmentation dataset (BSDS300)"),
+        ] {
+            ensure!(
+                path.join(part).exists(),
+                "the data folder {} has no {part} ({what}); name another with --data DIR",
+                path.display()
+            );
+        }
+        Ok(Self { path: path.to_path_buf() })
+    }
+
+    /// The training image set, in the order of its list.
+    ///
+    /// # Errors
+    /// If a picture cannot be read.
+    pub fn training_images(&self) -> Result<Vec<GrayImage>> {
+        let folder = self.path.join(TRAINING);
+        let list = folder.join(TRAINING_LIST);
+        let names = fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;
+        let names = names.lines().map(str::trim).filter(|name| !name.is_empty());
+        read_all(names.map(|name| folder.join(name)), &list)
+    }
+
+    /// The test images of the Berkeley segmentation dataset, in the order of their names.
+    ///
+    /// # Errors
+    /// If a picture cannot be read.
+    pub fn berkeley_images(&self) -> Result<Vec<GrayImage>> {
+        let folder = self.path.join(BERKELEY);
+        let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "png"));
+        paths.sort(); // the order in which a folder is listed differs between machines
+        read_all(paths.into_iter(), &folder)
+    }
+}
+
+fn read_all(paths: impl Iterator<Item = PathBuf>, place: &Path) -> Result<Vec<GrayImage>> {
+    let images = paths.map(|path| Ok(image::read(path)?)).collect::<Result<Vec<_>>>()?;
+    ensure!(!images.is_empty(), "{} names no picture", place.display());
+    Ok(images)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_part_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let message = |path: &Path| DataFolder::open(path).unwrap_err().to_string();
+        assert!(message(&folder.path().join("nowhere")).contains("--data DIR"));
+        assert!(message(folder.path()).contains(TRAINING));
+        fs::create_dir_all(folder.path().join(TRAINING)).unwrap();
+        assert!(message(folder.path()).contains("SCSR69.txt"));
+        fs::write(folder.path().join(TRAINING).join(TRAINING_LIST), "t1.bmp\n\n").unwrap();
+        assert!(message(folder.path()).contains(BERKELEY));
+        fs::create_dir_all(folder.path().join(BERKELEY)).unwrap();
+
+        let data = DataFolder::open(folder.path()).unwrap();
+        assert!(format!("{:#}", data.training_images().unwrap_err()).contains("t1.bmp"));
+        assert!(data.berkeley_images().unwrap_err().to_string().contains("names no picture"));
+    }
+}

@@ -1,0 +1,144 @@
+//! What an experiment comes to: a table, a plot, statements of the paper that hold or do not, and every number as JSON.
+
+use serde_json::{Value, json};
+
+use crate::printed::Claim;
+
+/// A claim of the paper, judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// What the paper says.
+    pub claim: Claim,
+    /// Whether it is so here.
+    pub holds: bool,
+    /// The numbers that decide it.
+    pub evidence: String,
+}
+
+impl Statement {
+    /// `holds` or `does not hold`.
+    pub fn verdict(&self) -> &'static str {
+        if self.holds { "holds" } else { "does not hold" }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "place": self.claim.place,
+            "claim": self.claim.words,
+            "always": self.claim.always,
+            "holds": self.holds,
+            "evidence": self.evidence,
+        })
+    }
+}
+
+/// The outcome of one experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// `fig1`, the name of its files.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub title: &'static str,
+    /// What the table and the plot show, in a sentence or two.
+    pub caption: String,
+    /// The heading of each column.
+    pub headings: Vec<String>,
+    /// The cells of each row; the first names the row.
+    pub rows: Vec<Vec<String>>,
+    /// The claims of the paper, judged.
+    pub statements: Vec<Statement>,
+    /// The plot, an SVG file.
+    pub plot: String,
+    /// Settings and every number.
+    pub results: Value,
+}
+
+impl Outcome {
+    /// The whole, as the JSON file has it.
+    pub fn json(&self) -> Value {
+        json!({
+            "program": "sparsemble paper",
+            "version": env!("CARGO_PKG_VERSION"),
+            "experiment": self.name,
+            "title": self.title,
+            "caption": self.caption,
+            "table": { "headings": self.headings, "rows": self.rows },
+            "statements": self.statements.iter().map(Statement::json).collect::<Vec<_>>(),
+            "results": self.results,
+        })
+    }
+
+    /// The table and the statements, for a terminal.
+    pub fn text(&self) -> String {
+        let widths: Vec<usize> = (0..self.headings.len()).map(|column| self.width(column)).collect();
+        let line = |cells: &[String]| {
+            let cells = cells.iter().zip(&widths).enumerate();
+            let cell = |(column, (cell, &width)): (usize, (&String, &usize))| {
+                let room = " ".repeat(width - cell.chars().count());
+                if column == 0 { format!("{cell}{room}") } else { format!("  {room}{cell}") }
+            };
+            format!("{}\n", cells.map(cell).collect::<String>().trim_end())
+        };
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        let statement = |statement: &Statement| {
+            let Statement { claim, evidence, .. } = statement;
+            format!("{:14} {}: {}\n{:14} ({evidence})\n", statement.verdict(), claim.place, claim.words, "")
+        };
+        let statements: String = self.statements.iter().map(statement).collect();
+        format!("{}\n{}\n\n{}{rows}\n{statements}", self.title, self.caption, line(&self.headings))
+    }
+
+    /// The same as a section of a Markdown page; `plot` is where the page finds the plot.
+    pub fn markdown(&self, plot: &str) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let rule = line(&self.headings.iter().map(|_| "---".to_owned()).collect::<Vec<_>>());
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        let statement = |statement: &Statement| {
+            let Statement { claim, evidence, .. } = statement;
+            let verdict = if statement.holds { "holds" } else { "**does not hold**" };
+            let kind = if claim.always { "theorem" } else { "observation" };
+            line(&[verdict, claim.place, kind, claim.words, evidence].map(str::to_owned))
+        };
+        let statements: String = self.statements.iter().map(statement).collect();
+        format!(
+            "## {title}\n\n![{title}]({plot})\n\n{caption}\n\n{headings}{rule}{rows}\n\
+             | verdict | place | kind | the paper says | here |\n| --- | --- | --- | --- | --- |\n{statements}",
+            title = self.title,
+            caption = self.caption,
+            headings = line(&self.headings),
+        )
+    }
+
+    fn width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().map(|row| &row[column]).chain([&self.headings[column]]);
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::printed;
+
+    #[test]
+    fn a_table_is_aligned_and_a_verdict_is_plain() {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let statement = Statement { claim: printed::FLATTENS, holds: false, evidence: "1 of 3".into() };
+        let outcome = Outcome {
+            name: "fig9",
+            title: "Fig. 9",
+            caption: "Nothing.".into(),
+            headings: words(&["K", "β ≥ 0"]),
+            rows: vec![words(&["2048", "1"])],
+            statements: vec![statement],
+            plot: String::new(),
+            results: json!({}),
+        };
+        assert!(outcome.text().contains("K     β ≥ 0\n2048      1\n\ndoes not hold  §III-C: "), "{}", outcome.text());
+        let page = outcome.markdown("figures/fig9.svg");
+        assert!(page.contains("![Fig. 9](figures/fig9.svg)\n"));
+        assert!(page.contains("| K | β ≥ 0 |\n| --- | --- |\n| 2048 | 1 |\n"));
+        assert!(page.contains("| **does not hold** | §III-C | observation | "));
+        assert_eq!(outcome.json()["statements"][0]["holds"], false);
+    }
+}

@@ -1,0 +1,216 @@
+"""Dictionary learning: one dictionary by turns of coding and updating."""
+
+import os
+import warnings
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from sparsemble import _native
+from sparsemble._run import Progress
+from sparsemble._validation import coder_parameters
+from sparsemble.model import Callback, TrainedModel
+
+
+class DictionaryLearning(TrainedModel):
+    """Learn a dictionary in which samples have sparse codes (Alt-Opt, MOD, K-SVD).
+
+    It minimises the mean of ‖x − aD‖² + λ‖a‖₁ over the codes a and the atoms D, which have unit norm, by
+    turns; with a greedy coder the error ‖x − aD‖² alone. It starts from the centres of a weighted K-Means‖.
+    Atoms that no sample uses are replaced by the samples that are represented worst. `fit` and `transform`
+    use the same coder, so that ``fit_transform(X)`` is ``fit(X).transform(X)``.
+
+    ======= ==================================================== ==========================
+    method  how atoms follow from codes                          coder by default
+    ======= ==================================================== ==========================
+    alt-opt block coordinate descent; the objective never rises  lasso with ``lam=0.2``
+    mod     the method of optimal directions: least squares      lasso with ``lam=0.2``
+    k-svd   approximate K-SVD: each atom with its coefficients   omp, 5 atoms a sample
+    ======= ==================================================== ==========================
+
+    Parameters
+    ----------
+    n_components : int, optional
+        The number of atoms, at most that of the samples (of positive weight). None is 256, or the number of
+        samples if there are fewer; with `dict_init` it is the number of its atoms.
+    method : {"alt-opt", "mod", "k-svd"}, default="alt-opt"
+        How atoms are updated, see above.
+    coder : {"lasso", "omp", "ormp", "mp", "one-sparse"}, optional
+        How samples are coded, see `sparse_encode`. None is "omp" if `n_nonzero_coefs` is given, else that of
+        the method.
+    lam : float, optional
+        λ of the lasso. There is no ½ in front of the error: scikit-learn's `alpha` is `lam / 2`. It is in
+        the unit of the samples: at `lambda_max` and above every code is zero.
+    n_nonzero_coefs : int, optional
+        The most atoms in a code, for the greedy coders.
+    max_error : float, optional
+        The largest squared error of a sample, for the greedy coders.
+    positive : bool, default=False
+        Allow only positive coefficients (lasso and one-sparse).
+    max_iter : int, default=50
+        The most updates of the atoms.
+    tol : float, default=1e-4
+        Stop when an iteration changes the objective by less than this fraction of it.
+    coder_tol : float, default=1e-6
+        The `tol` of `sparse_encode`: the duality gap at which the code of a sample is finished.
+    coder_max_iter : int, optional
+        The `max_iter` of `sparse_encode`: the most passes over the dictionary for the code of a sample.
+    dict_init : array-like of shape (n_components, n_features), optional
+        The atoms to start from (warm start), scaled to unit norm.
+    random_state : int, RandomState instance or None, default=None
+        The seed of the start. The command line gives the same model for the same whole number.
+    n_threads : int, optional
+        Exactly this many threads, as for `sparse_encode`. The model is the same bits for any number.
+    progress : bool or callable, optional
+        True draws a tqdm bar; a function is called with ``(done, total)``, as for `sparse_encode`. The
+        samples of all iterations are counted.
+    callback : callable, optional
+        Called with ``(iteration, max_iter, objective)`` after each iteration, where the objective is that
+        before its update; an exception it raises stops the training.
+    checkpoint : str or path-like, optional
+        A file that keeps the training after each iteration. If it is there, `fit` goes on from it to the
+        same bits as if it had never stopped; it is removed at the end.
+    sparse_output : bool, default=True
+        Whether `transform` returns a sparse array; data frames (`set_output`) need False.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The atoms, in the dtype of the samples.
+    objective_curve_ : ndarray of shape (n_iter_ + 1,)
+        The objective of the start and after each iteration.
+    error_ : float
+        The objective of `components_`, the last of the curve.
+    n_iter_ : int
+        The updates that were done.
+    converged_ : bool
+        Whether `tol` was reached; there is a `ConvergenceWarning` if not.
+    atom_usage_ : ndarray of shape (n_components,)
+        The part of the samples, by weight, that use each atom.
+    n_features_in_ : int
+        The number of features seen by `fit`.
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Their names, if `fit` was given names.
+
+    See Also
+    --------
+    EnsembleSparseCoder : Many weak dictionaries, combined.
+    sparse_encode : Coding against a dictionary that is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemble import DictionaryLearning
+    >>> rng = np.random.default_rng(0)
+    >>> atoms = rng.standard_normal((5, 8))
+    >>> X = rng.choice([0.0, 0.0, 1.0], size=(200, 5)) @ atoms
+    >>> learner = DictionaryLearning(5, lam=0.1, random_state=0)
+    >>> codes = learner.fit_transform(X)
+    >>> codes.shape, learner.components_.shape
+    ((200, 5), (5, 8))
+    >>> bool(learner.objective_curve_[-1] < learner.objective_curve_[0])
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        method: Literal["alt-opt", "mod", "k-svd"] = "alt-opt",
+        coder: Literal["lasso", "omp", "ormp", "mp", "one-sparse"] | None = None,
+        lam: float | None = None,
+        n_nonzero_coefs: int | None = None,
+        max_error: float | None = None,
+        positive: bool = False,
+        max_iter: int = 50,
+        tol: float = 1e-4,
+        coder_tol: float = 1e-6,
+        coder_max_iter: int | None = None,
+        dict_init: ArrayLike | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+        progress: Progress = None,
+        callback: Callback = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        sparse_output: bool = True,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.coder = coder
+        self.lam = lam
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.max_error = max_error
+        self.positive = positive
+        self.max_iter = max_iter
+        self.tol = tol
+        self.coder_tol = coder_tol
+        self.coder_max_iter = coder_max_iter
+        self.dict_init = dict_init
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.progress = progress
+        self.callback = callback
+        self.checkpoint = checkpoint
+        self.sparse_output = sparse_output
+
+    def fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> "DictionaryLearning":
+        """Learn the dictionary.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples. float32 and float64 arrays in C or Fortran order, memory-mapped files among them, are
+            read in place.
+        y : ignored
+            For pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts in the objective. From the same `dict_init` a weight of n is the
+            same as n copies of the sample.
+
+        Returns
+        -------
+        self : DictionaryLearning
+            The estimator itself.
+        """
+        check_method(self.method, ("alt-opt", "mod", "k-svd"))
+        recipe: _native.Recipe = {
+            "method": self.method,
+            "n_components": self.n_components,
+            "n_estimators": None,
+            "n_levels": None,
+            "coder": coder_parameters(self, self.method),
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "validation_fraction": None,
+            "patience": None,
+            "seed": 0,
+        }
+        if self.dict_init is not None:
+            n_atoms = len(self.dict_init)
+            if self.n_components not in (None, n_atoms):
+                raise ValueError(
+                    f"n_components={self.n_components}, and dict_init has {n_atoms} atoms; leave n_components out"
+                )
+            recipe["n_components"] = n_atoms
+        training = self._train(X, sample_weight, recipe, dict_init=self.dict_init)
+        self.converged_ = training.converged
+        self.atom_usage_ = training.usage
+        training.warn()
+        if not training.usage.any() and self.error_ > 0.0:
+            message = f"every code of the training is zero: relax {recipe['coder']['method']}"
+            warnings.warn(f"{message}, for example by a smaller lam (see lambda_max)", UserWarning, stacklevel=2)
+        return self
+
+    def _keep(self, model: _native.Model) -> None:
+        super()._keep(model)
+        self.objective_curve_ = model.objective
+        self.n_iter_ = max(len(self.objective_curve_) - 1, 0)
+        self.error_ = float(self.objective_curve_[-1]) if len(self.objective_curve_) else float("nan")
+
+
+def check_method(method: str, known: tuple[str, ...]) -> None:
+    """Refuse a method that another estimator has, or none."""
+    if method not in known:
+        raise ValueError(f"method={method!r} is not known; use one of {', '.join(map(repr, known))}")

@@ -1,0 +1,112 @@
+//! A model in one number type, and what is asked of it: arrays are borrowed, the library is called, the result wrapped.
+
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
+use pyo3::prelude::*;
+use sparsemble::coding::{Coder, OneSparse, SparseCodes};
+use sparsemble::degradation::Dense;
+use sparsemble::ensemble::Ensemble;
+use sparsemble::model_file::{self, Loaded, Record};
+use sparsemble::{Error, Model, Result, Scalar};
+
+use crate::array::{Rows, rows_of};
+use crate::coding::{Csr, Report, csr, report};
+use crate::error::to_python;
+use crate::run::RunOptions;
+
+/// A model and what its file tells beside it.
+pub(crate) struct Held<T> {
+    pub(crate) model: Model<T>,
+    pub(crate) record: Record<T>,
+    pub(crate) complete: bool,
+}
+
+/// `(data, indices, indptr)` of a SciPy CSR matrix.
+#[derive(FromPyObject)]
+pub(crate) struct CodeArrays<'py>(Bound<'py, PyAny>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u64>);
+
+impl<T> From<Loaded<T>> for Held<T> {
+    fn from(loaded: Loaded<T>) -> Self {
+        Self { model: loaded.model, record: loaded.record, complete: loaded.complete }
+    }
+}
+
+impl<T: Scalar + Element> Held<T> {
+    pub(crate) fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        samples: &Bound<'py, PyUntypedArray>,
+        run: RunOptions,
+    ) -> PyResult<(Csr<'py>, Report<'py>)> {
+        let samples = Rows::<T>::new(samples)?;
+        let (x, coder) = (samples.columns()?, self.coder().map_err(to_python)?);
+        let coding = run.call(py, |run| self.model.transform(x, &coder, run))?;
+        Ok((csr(py, &coding.codes), report(py, &coding.report)))
+    }
+
+    pub(crate) fn approximate<'py>(
+        &self,
+        py: Python<'py>,
+        samples: &Bound<'py, PyUntypedArray>,
+        run: RunOptions,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>, usize)> {
+        let samples = Rows::<T>::new(samples)?;
+        let (x, coder) = (samples.columns()?, self.coder().map_err(to_python)?);
+        let result = run.call(py, |run| self.model.approximate(x, &coder, run))?;
+        Ok((rows_of(py, result.values)?, result.spread.into_pyarray(py), result.unconverged))
+    }
+
+    pub(crate) fn reconstruct<'py>(
+        &self,
+        py: Python<'py>,
+        CodeArrays(data, indices, indptr): &CodeArrays<'py>,
+        run: RunOptions,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let data: PyReadonlyArray1<'_, T> = data.extract()?;
+        let starts = indptr.as_array().iter().map(|&start| start as usize).collect();
+        let (atoms, coefficients) = (indices.as_array().to_vec(), data.as_array().to_vec());
+        let codes = SparseCodes::from_parts(self.model.n_atoms(), starts, atoms, coefficients).map_err(to_python)?;
+        rows_of(py, run.call(py, |run| self.model.reconstruct(&codes, run))?)
+    }
+
+    pub(crate) fn degraded_by(&self, phi: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
+        let phi = Dense::new(Rows::<T>::new(phi)?.matrix()?).map_err(to_python)?;
+        let model = self.model.degraded_by(&phi).map_err(to_python)?;
+        Ok(Self { model, record: self.record.clone(), complete: self.complete })
+    }
+
+    pub(crate) fn with_beta(&self, beta: Vec<f64>) -> Result<Self> {
+        self.ensemble()?;
+        // A model is not copied but by its file, so that there is one way to have the same bits twice.
+        let copy = model_file::decode(&model_file::encode(&self.model, &self.record)?)?;
+        let model = match copy.model {
+            Model::Ensemble(ensemble) => Model::Ensemble(ensemble.with_beta(beta)?),
+            other => other,
+        };
+        Ok(Self { model, record: copy.record, complete: self.complete })
+    }
+
+    /// The ensembles of its levels; a single dictionary is none.
+    pub(crate) fn levels(&self) -> &[Ensemble<T>] {
+        match &self.model {
+            Model::Ensemble(ensemble) => std::slice::from_ref(ensemble),
+            Model::Multilevel(multilevel) => multilevel.levels(),
+            _ => &[],
+        }
+    }
+
+    /// The ensemble it is.
+    pub(crate) fn ensemble(&self) -> Result<&Ensemble<T>> {
+        match &self.model {
+            Model::Ensemble(ensemble) => Ok(ensemble),
+            _ => Err(Error::Model { name: "the model".into(), reason: "it is no ensemble, and has no weights".into() }),
+        }
+    }
+
+    /// The coder of its training; levels have a way of coding of their own, and use none.
+    pub(crate) fn coder(&self) -> Result<Coder> {
+        match &self.model {
+            Model::Multilevel(_) => Ok(Coder::OneSparse(OneSparse::default())),
+            model => model.coder(),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Training: the keyword arguments of the estimators as a recipe, and what comes of it.
+
+use std::path::PathBuf;
+
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sparsemble::degradation::{Degradation, Dense};
+use sparsemble::dictionary::Dictionary;
+use sparsemble::ensemble::{Training, Validation};
+use sparsemble::model_file::{self, PhiRecord, Record};
+use sparsemble::recipe::{Recipe, Step, TrainingSet};
+use sparsemble::{Error, Result, Run, Scalar};
+
+use crate::array::{Rows, is_single};
+use crate::error::to_python;
+use crate::held::Held;
+use crate::model::Model;
+use crate::parameters::{Parameters, coder_dict, count};
+use crate::run::RunOptions;
+
+/// `(X, sample_weight, phi, dict_init)`, all but the weights of one dtype.
+#[derive(FromPyObject)]
+pub(crate) struct TrainingArrays<'py>(
+    Bound<'py, PyUntypedArray>,
+    Option<PyReadonlyArray1<'py, f64>>,
+    Option<Bound<'py, PyUntypedArray>>,
+    Option<Bound<'py, PyUntypedArray>>,
+);
+
+/// How to train; `None` is the default of the method.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct RecipeParameters {
+    method: String,
+    n_components: Option<i64>,
+    n_estimators: Option<i64>,
+    n_levels: Option<i64>,
+    coder: Option<Parameters>,
+    max_iter: Option<i64>,
+    tol: Option<f64>,
+    validation_fraction: Option<f64>,
+    patience: Option<i64>,
+    seed: u64,
+}
+
+/// `(callback, checkpoint, resume)`: who is told of each step, and the file that keeps what there is after it, from which
+/// the training goes on if asked to.
+#[derive(FromPyObject)]
+pub(crate) struct Steps(Option<Py<PyAny>>, Option<PathBuf>, bool);
+
+/// `(converged, unconverged, usage)`.
+type Outcome<'py> = (bool, usize, Bound<'py, PyArray1<f64>>);
+
+/// Trains a model.
+#[pyfunction]
+pub(crate) fn train<'py>(
+    py: Python<'py>,
+    set: TrainingArrays<'py>,
+    parameters: RecipeParameters,
+    steps: Steps,
+    run: RunOptions,
+) -> PyResult<(Model, Outcome<'py>)> {
+    if is_single(&set.0) {
+        let (held, outcome) = train_as::<f32>(py, &set, &parameters, &steps, run)?;
+        Ok((held.into(), outcome))
+    } else {
+        let (held, outcome) = train_as::<f64>(py, &set, &parameters, &steps, run)?;
+        Ok((held.into(), outcome))
+    }
+}
+
+fn train_as<'py, T: Scalar + Element>(
+    py: Python<'py>,
+    TrainingArrays(x, masses, phi, start): &TrainingArrays<'py>,
+    parameters: &RecipeParameters,
+    steps: &Steps,
+    run: RunOptions,
+) -> PyResult<(Held<T>, Outcome<'py>)> {
+    let x = Rows::<T>::new(x)?;
+    let dense = |phi| Dense::new(Rows::<T>::new(phi)?.matrix()?).map_err(to_python);
+    let phi = phi.as_ref().map(dense).transpose()?;
+    let masses = masses.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
+    let seen_through = phi.as_ref().map(|phi| phi as &dyn Degradation<T>);
+    let set = TrainingSet { samples: x.columns()?, masses, phi: seen_through };
+    let recipe = parameters.recipe(set.samples.columns())?;
+    let start = start.as_ref().map(|atoms| warm_start(&recipe, atoms)).transpose()?;
+    let threads = run.threads();
+    let mut raised = None;
+    let result = run.call(py, |run| {
+        let mut record = Record::of(&recipe, set, "an array in Python".into(), Run::threads(threads))?;
+        record.phi = phi.clone().map(|matrix| PhiRecord { description: "a matrix".into(), matrix: Some(matrix) });
+        let so_far = steps.so_far(&record)?.or(start);
+        let mut watch = |step: Step, so_far: &dyn Fn() -> Result<sparsemble::Model<T>>| {
+            steps.keep(so_far, &record)?;
+            steps.tell(step).or_else(|exception| {
+                raised = Some(exception);
+                Err(Error::Interrupted { done: step.number, total: step.of })
+            })
+        };
+        let trained = match so_far {
+            Some(model) => recipe.resume(set, model, &mut watch, run)?,
+            None => recipe.train(set, &mut watch, run)?,
+        };
+        Ok((trained, record))
+    });
+    let (trained, record) = match raised {
+        Some(exception) => return Err(exception),
+        None => result?,
+    };
+    let outcome = (trained.converged, trained.unconverged, trained.usage.into_pyarray(py));
+    Ok((Held { model: trained.model, record, complete: true }, outcome))
+}
+
+/// Atoms to begin with, as a model that has been trained no further.
+fn warm_start<T: Scalar + Element>(
+    recipe: &Recipe,
+    atoms: &Bound<'_, PyUntypedArray>,
+) -> PyResult<sparsemble::Model<T>> {
+    let dictionary = Dictionary::new(Rows::<T>::new(atoms)?.columns()?.to_matrix()).map_err(to_python)?;
+    let training = Training { method: recipe.method.to_string(), ..Training::default() };
+    Ok(sparsemble::Model::Dictionary(dictionary, training))
+}
+
+impl Steps {
+    /// The model to go on from.
+    fn so_far<T: Scalar>(&self, record: &Record<T>) -> Result<Option<sparsemble::Model<T>>> {
+        let Self(_, Some(checkpoint), true) = self else { return Ok(None) };
+        let loaded = model_file::load(checkpoint)?;
+        loaded.expect_resumable(record)?;
+        Ok(Some(loaded.model))
+    }
+
+    /// Keeps what there is after a step.
+    fn keep<T: Scalar>(&self, so_far: &dyn Fn() -> Result<sparsemble::Model<T>>, record: &Record<T>) -> Result<()> {
+        let Some(checkpoint) = &self.1 else { return Ok(()) };
+        model_file::save_checkpoint(checkpoint, &so_far()?, record)
+    }
+
+    /// Tells Python of a step, and heeds its signals.
+    fn tell(&self, step: Step) -> PyResult<()> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            let Some(callback) = &self.0 else { return Ok(()) };
+            callback.call1(py, (step.number, step.of, step.error)).map(drop)
+        })
+    }
+}
+
+impl RecipeParameters {
+    /// The recipe for this many samples.
+    ///
+    /// # Errors
+    /// If there is no such method, or a number is out of range.
+    fn recipe(&self, n_samples: usize) -> PyResult<Recipe> {
+        let default = Recipe::new(self.method.parse().map_err(to_python)?);
+        let at_most = default.n_atoms.min(n_samples.max(1));
+        let patience = count("patience", self.patience)?;
+        Ok(Recipe {
+            n_atoms: count("n_components", self.n_components)?.unwrap_or(at_most),
+            n_models: count("n_estimators", self.n_estimators)?.unwrap_or(default.n_models),
+            n_levels: count("n_levels", self.n_levels)?.unwrap_or(default.n_levels),
+            coder: self.coder.as_ref().map(|coder| coder.kept_coder("")).transpose()?.unwrap_or(default.coder),
+            max_iterations: count("max_iter", self.max_iter)?.unwrap_or(default.max_iterations),
+            tolerance: self.tol.unwrap_or(default.tolerance),
+            validation: self
+                .validation_fraction
+                .zip(patience)
+                .map(|(fraction, patience)| Validation { fraction, patience }),
+            seed: self.seed,
+            ..default
+        })
+    }
+}
+
+/// The defaults of a method, by the names of the estimators.
+#[pyfunction]
+pub(crate) fn defaults<'py>(py: Python<'py>, method: &str) -> PyResult<Bound<'py, PyDict>> {
+    let recipe = Recipe::new(method.parse().map_err(to_python)?);
+    let defaults = PyDict::new(py);
+    defaults.set_item("n_components", recipe.n_atoms)?;
+    defaults.set_item("n_estimators", recipe.n_models)?;
+    defaults.set_item("n_levels", recipe.n_levels)?;
+    defaults.set_item("coder", coder_dict(py, &recipe.coder)?)?;
+    defaults.set_item("max_iter", recipe.max_iterations)?;
+    defaults.set_item("tol", recipe.tolerance)?;
+    Ok(defaults)
+}

@@ -1,0 +1,98 @@
+//! The weights of an ensemble under the four constraints, for each sample or shared by all.
+
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sparsemble::ensemble::{Certificate, WeightConstraint};
+use sparsemble::{Run, Scalar};
+
+use crate::array::{Rows, rows_of};
+use crate::error::to_python;
+use crate::held::Held;
+use crate::model::{Model, Numbers, each};
+use crate::run::RunOptions;
+
+/// `(X, y, sample_weight)`: the samples, what they should be, and how much each counts.
+#[derive(FromPyObject)]
+pub(crate) struct WeighedArrays<'py>(
+    Bound<'py, PyUntypedArray>,
+    Bound<'py, PyUntypedArray>,
+    Option<PyReadonlyArray1<'py, f64>>,
+);
+
+/// `(residual, best_member, optimality)` of each sample, or of all.
+type Certificates<'py> = [Bound<'py, PyArray1<f64>>; 3];
+
+/// The best weights of each sample, one row a sample.
+#[pyfunction]
+pub(crate) fn oracle_weights<'py>(
+    py: Python<'py>,
+    model: &Model,
+    arrays: WeighedArrays<'py>,
+    constraint: &str,
+    run: RunOptions,
+) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
+    each!(model, held => oracle(py, held, &arrays, constraint, run))
+}
+
+fn oracle<'py, T: Scalar + Element>(
+    py: Python<'py>,
+    held: &Held<T>,
+    WeighedArrays(x, targets, _): &WeighedArrays<'py>,
+    constraint: &str,
+    run: RunOptions,
+) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
+    let constraint = constraint_of(constraint)?;
+    let (x, targets) = (Rows::<T>::new(x)?, Rows::<T>::new(targets)?);
+    let (x, targets) = (x.columns()?, targets.columns()?);
+    let (ensemble, coder) = (held.ensemble().map_err(to_python)?, held.coder().map_err(to_python)?);
+    let work = |run: Run<'_>| ensemble.oracle_weights(x, targets, &[constraint], &coder, run);
+    let weights = run.call(py, work)?.swap_remove(0);
+    Ok((rows_of(py, weights.beta)?, certificates(py, &weights.certificates)))
+}
+
+/// The best weights that are the same for all samples.
+#[pyfunction]
+pub(crate) fn shared_weights<'py>(
+    py: Python<'py>,
+    model: &Model,
+    arrays: WeighedArrays<'py>,
+    constraint: &str,
+    run: RunOptions,
+) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
+    each!(model, held => shared(py, held, &arrays, constraint, run))
+}
+
+fn shared<'py, T: Scalar + Element>(
+    py: Python<'py>,
+    held: &Held<T>,
+    WeighedArrays(x, targets, masses): &WeighedArrays<'py>,
+    constraint: &str,
+    run: RunOptions,
+) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
+    let constraint = constraint_of(constraint)?;
+    let (x, targets) = (Rows::<T>::new(x)?, Rows::<T>::new(targets)?);
+    let (x, targets) = (x.columns()?, targets.columns()?);
+    let masses = masses.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
+    let (ensemble, coder) = (held.ensemble().map_err(to_python)?, held.coder().map_err(to_python)?);
+    let gram = run.call(py, |run| ensemble.member_gram(x, targets, masses, &coder, run))?;
+    let weights = gram.weights(constraint);
+    Ok((weights.beta.into_pyarray(py).into_any(), certificates(py, &[weights.certificate])))
+}
+
+fn constraint_of(name: &str) -> PyResult<WeightConstraint> {
+    match name {
+        "unconstrained" => Ok(WeightConstraint::Unconstrained),
+        "non-negative" => Ok(WeightConstraint::NonNegative),
+        "affine" => Ok(WeightConstraint::Affine),
+        "simplex" => Ok(WeightConstraint::Simplex),
+        other => Err(PyValueError::new_err(format!(
+            "constraint={other:?} is not known; use one of 'unconstrained', 'non-negative', 'affine', 'simplex'"
+        ))),
+    }
+}
+
+fn certificates<'py>(py: Python<'py>, all: &[Certificate]) -> Certificates<'py> {
+    let column = |value: fn(&Certificate) -> f64| PyArray1::from_iter(py, all.iter().map(value));
+    [column(|one| one.residual), column(|one| one.best_member), column(|one| one.optimality)]
+}
