@@ -60,7 +60,9 @@ fn samples_are_approximated_with_their_errors_and_the_spread_of_the_members() {
 fn another_coder_may_be_asked_for() {
     let program = trained::<f64>(BOOST);
     let report = program.json("encode m samples.npy -o codes.npz --sparsity 2");
-    assert_eq!((&report["coder"], &report["atoms_per_sample"]), (&"omp:sparsity=2".into(), &6.0.into()));
+    assert_eq!(report["coder"], "omp:sparsity=2");
+    // Two atoms of each of three dictionaries; a sample that is itself an atom needs one.
+    assert!((5.5..=6.0).contains(&report["atoms_per_sample"].as_f64().unwrap()), "{report}");
     let (_, warning) = program.succeed("encode m samples.npy -o none.npz --lambda 1e6");
     assert_eq!(warning, "warning: all codes are zero: the penalty is too large for these samples\n");
 }
