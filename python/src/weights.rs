@@ -94,7 +94,11 @@ fn constraint_of(name: &str) -> PyResult<WeightConstraint> {
 
 fn certificates<'py>(py: Python<'py>, all: &[Certificate]) -> Certificates<'py> {
     let column = |value: fn(&Certificate) -> f64| PyArray1::from_iter(py, all.iter().map(value));
-    let columns =
-        [column(|one| one.residual), column(|one| one.best_member), column(|one| one.optimality), column(|one| one.rounding)];
+    let columns = [
+        column(|one| one.residual),
+        column(|one| one.best_member),
+        column(|one| one.optimality),
+        column(|one| one.rounding),
+    ];
     (all.iter().all(Certificate::holds), columns)
 }
