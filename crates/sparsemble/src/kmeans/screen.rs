@@ -32,7 +32,7 @@ const MANY: usize = 16;
 const TOGETHER: usize = 4;
 
 /// A block of which more than this share of all centres remains is not worth screening.
-const MOST_LEFT: f64 = 1.0 / 12.0;
+const MOST_LEFT: f64 = 1.0 / 8.0;
 
 /// Bounds from above on cᵀx − ½‖c‖² for all centres c, where x and c count from an origin.
 #[derive(Debug)]
