@@ -20,8 +20,8 @@ pub(crate) struct WeighedArrays<'py>(
     Option<PyReadonlyArray1<'py, f64>>,
 );
 
-/// `(residual, best_member, optimality)` of each sample, or of all.
-type Certificates<'py> = [Bound<'py, PyArray1<f64>>; 3];
+/// `(holds, [residual, best_member, optimality, rounding])` of each sample, or of all.
+type Certificates<'py> = (bool, [Bound<'py, PyArray1<f64>>; 4]);
 
 /// The best weights of each sample, one row a sample.
 #[pyfunction]
@@ -94,5 +94,11 @@ fn constraint_of(name: &str) -> PyResult<WeightConstraint> {
 
 fn certificates<'py>(py: Python<'py>, all: &[Certificate]) -> Certificates<'py> {
     let column = |value: fn(&Certificate) -> f64| PyArray1::from_iter(py, all.iter().map(value));
-    [column(|one| one.residual), column(|one| one.best_member), column(|one| one.optimality)]
+    let columns = [
+        column(|one| one.residual),
+        column(|one| one.best_member),
+        column(|one| one.optimality),
+        column(|one| one.rounding),
+    ];
+    (all.iter().all(Certificate::holds), columns)
 }

@@ -108,7 +108,7 @@ def test_other_weights_are_another_ensemble(X):
     member = ensemble.estimators_[0]
     np.testing.assert_allclose(first.approximate(X), member.inverse_transform(member.transform(X)), atol=1e-9)
     assert ensemble.beta_.tolist() != first.beta_.tolist()
-    with pytest.raises(ValueError, match=r"beta has shape \(4,\); .* each of 5 members"):
+    with pytest.raises(ValueError, match=r"beta has shape \(4,\); .* each of 5 models"):
         ensemble.with_beta(np.ones(4))
 
 
@@ -122,7 +122,11 @@ REFUSED = [
     ({"method": "rand-ex-av", "phi": np.eye(10)}, ValueError, "method=rand-ex-av: has no degradation"),
     ({"phi": np.eye(9)}, ValueError, "phi: number of features.* expected 10, found 9"),
     ({"lam": 0.1, "relative_lam": 0.1}, ValueError, "exactly one of lam"),
-    ({"n_nonzero_coefs": 2, "coder": "lasso"}, ValueError, "n_nonzero_coefs has no effect with coder='lasso'"),
+    (
+        {"n_nonzero_coefs": 2, "coder": "lasso"},
+        ValueError,
+        "n_nonzero_coefs has no effect with coder='lasso'",
+    ),
 ]
 
 
@@ -132,7 +136,9 @@ def test_a_wrong_argument_is_named_with_the_fix(X, arguments, kind, message):
         EnsembleSparseCoder(**arguments).fit(X)
 
 
-@pytest.mark.parametrize("coder", [{"relative_lam": 0.2}, {"max_l1_norm": 2.0}, {"coder": "omp", "max_error": 5.0}])
+@pytest.mark.parametrize(
+    "coder", [{"relative_lam": 0.2}, {"max_l1_norm": 2.0}, {"coder": "omp", "max_error": 5.0}]
+)
 def test_any_coder_can_be_in_an_ensemble(X, coder):
     ensemble = EnsembleSparseCoder(12, n_estimators=3, random_state=0, **coder).fit(X)
     assert mean_error(X, ensemble.approximate(X)) < (X**2).sum(axis=1).mean()
@@ -144,7 +150,9 @@ CASES = ["unconstrained", "non-negative", "affine", "simplex"]
 def test_the_four_cases_obey_their_constraints_their_order_and_the_bound(X):
     ensemble = make("rand-ex-av").fit(X)
     for per_sample in (False, True):
-        found = {case: ensemble_weights(ensemble, X, constraint=case, per_sample=per_sample) for case in CASES}
+        found = {
+            case: ensemble_weights(ensemble, X, constraint=case, per_sample=per_sample) for case in CASES
+        }
         for case, weights in found.items():
             assert weights.holds
             assert np.max(weights.optimality) < 1e-6
@@ -183,7 +191,7 @@ def test_a_degraded_ensemble_is_weighed_by_the_whole_samples(X):
 
 def test_wrong_weighing_is_named(X):
     ensemble = make("rand-ex-av").fit(X)
-    with pytest.raises(ValueError, match="constraint=.convex. is not known; use one of 'unconstrained'"):
+    with pytest.raises(ValueError, match=r"constraint=.convex. is not known; use one of 'unconstrained'"):
         ensemble_weights(ensemble, X, constraint="convex")
     with pytest.raises(ValueError, match="sample_weight has no effect with per_sample=True"):
         ensemble_weights(ensemble, X, per_sample=True, sample_weight=np.ones(200))

@@ -14,7 +14,13 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsemble import DictionaryLearning, EnsembleSparseCoder, MultilevelDictionary, SparseCoder, sparse_encode
+from sparsemble import (
+    DictionaryLearning,
+    EnsembleSparseCoder,
+    MultilevelDictionary,
+    SparseCoder,
+    sparse_encode,
+)
 
 CODERS = [
     SparseCoder(relative_lam=0.1),

@@ -10,9 +10,17 @@ from sparsemble import DictionaryLearning, EnsembleSparseCoder, MultilevelDictio
 MODELS = {
     "alt-opt": DictionaryLearning(6, lam=0.3, positive=True, coder_tol=1e-5, random_state=3),
     "k-svd": DictionaryLearning(6, method="k-svd", n_nonzero_coefs=2, max_iter=20, random_state=3),
-    "rand-ex-av": EnsembleSparseCoder(5, method="rand-ex-av", n_estimators=3, relative_lam=0.2, random_state=3),
+    "rand-ex-av": EnsembleSparseCoder(
+        5, method="rand-ex-av", n_estimators=3, relative_lam=0.2, random_state=3
+    ),
     "boost-ex": EnsembleSparseCoder(
-        5, method="boost-ex", n_estimators=3, coder="ormp", max_error=0.5, validation_fraction=0.25, patience=2
+        5,
+        method="boost-ex",
+        n_estimators=3,
+        coder="ormp",
+        max_error=0.5,
+        validation_fraction=0.25,
+        patience=2,
     ),
     "boost-km": EnsembleSparseCoder(5, n_estimators=3, coder="one-sparse", random_state=3),
     "ex-mld": MultilevelDictionary(4, n_levels=2, n_estimators=3, random_state=3),
@@ -56,7 +64,15 @@ def test_what_was_learned_about_the_training_is_in_the_file(X, name, tmp_path):
 def test_the_file_tells_the_parameters(X, tmp_path):
     MODELS["boost-ex"].fit(X).save(tmp_path / "model.safetensors")
     found = sparsemble.load(tmp_path / "model.safetensors").get_params()
-    for name in ("n_components", "n_estimators", "method", "coder", "max_error", "validation_fraction", "patience"):
+    for name in (
+        "n_components",
+        "n_estimators",
+        "method",
+        "coder",
+        "max_error",
+        "validation_fraction",
+        "patience",
+    ):
         assert found[name] == MODELS["boost-ex"].get_params()[name]
 
 

@@ -194,9 +194,9 @@ def test_a_degraded_copy_takes_measurements_and_gives_whole_samples(estimator, X
     assert estimator.n_features_in_ == 12  # the estimator itself is as it was
     identity = estimator.degraded_by(np.eye(12))
     np.testing.assert_allclose(identity.approximate(X), estimator.approximate(X), atol=1e-5)
-    with pytest.raises(ValueError, match="has 12 features, but .* is expecting 8"):
+    with pytest.raises(ValueError, match=r"has 12 features, but .* is expecting 8"):
         degraded.transform(X)
-    with pytest.raises(ValueError, match="phi|features"):
+    with pytest.raises(ValueError, match=r"phi|features"):
         estimator.degraded_by(phi[:, 1:])
 
 
@@ -301,7 +301,9 @@ def test_a_forked_child_can_train(X):
     learner = clone(ESTIMATORS["boost-km"]).set_params(n_threads=2)
     expected = learner.fit(X).components_
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: NumPy's own threads make fork risky
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # Python 3.12: NumPy's own threads make fork risky
         child = os.fork()
     if child == 0:
         equal = False

@@ -52,7 +52,7 @@ _Training: TypeAlias = tuple[_Floats, _Reals | None, _Floats | None, _Floats | N
 _Steps: TypeAlias = tuple[Callable[[int, int, float | None], Any] | None, PathLike[str] | None, bool]
 _Outcome: TypeAlias = tuple[bool, int, _Reals]
 _Weighed: TypeAlias = tuple[_Floats, _Floats, _Reals | None]
-_Certificate: TypeAlias = tuple[_Reals, _Reals, _Reals]
+_Certificate: TypeAlias = tuple[bool, list[_Reals]]
 
 def encode(
     samples: _Samples, dictionary: _Floats, parameters: Parameters, run: _Run, /
@@ -152,12 +152,12 @@ def defaults(method: str, /) -> dict[str, Any]:
 def oracle_weights(
     model: Model, arrays: _Weighed, constraint: str, run: _Run, /
 ) -> tuple[_Reals, _Certificate]:
-    """Find the best weights of each sample; tell residual, best member and optimality of each."""
+    """Find the best weights of each sample, with their certificates: the fields of `EnsembleWeights`."""
 
 def shared_weights(
     model: Model, arrays: _Weighed, constraint: str, run: _Run, /
 ) -> tuple[_Reals, _Certificate]:
-    """Find the best weights for all samples; tell residual, best member and optimality, one each."""
+    """Find the best weights for all samples, with their certificate: the fields of `EnsembleWeights`."""
 
 def address(array: _Floats, /) -> int:
     """Tell where the library reads `array`: in place, or in a copy."""

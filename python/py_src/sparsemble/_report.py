@@ -58,10 +58,11 @@ def warn_of_shortfall(
 
     `prefix` is what the caller puts before the names of the coder's parameters.
     """
+    max_error = parameters.get("max_error")
     help_for = {
         SampleStatus.ITERATION_LIMIT: f"ran out of iterations (raise {prefix}max_iter)",
         SampleStatus.PRECISION_LIMIT: f"reached the precision of {dtype} (raise {prefix}tol or use float64)",
-        SampleStatus.UNREACHABLE: f"cannot reach max_error={parameters.get('max_error')} (raise it or add atoms)",
+        SampleStatus.UNREACHABLE: f"cannot reach max_error={max_error} (raise it or add atoms)",
     }
     counts = {status: np.count_nonzero(report.status == status) for status in help_for}
     reasons = ", ".join(f"{count} {help_for[status]}" for status, count in counts.items() if count)
@@ -72,12 +73,24 @@ def warn_of_shortfall(
     warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
+def help_for_codes(coder: "Parameters") -> str:
+    """Say what brings the codes of a model to what is asked of them."""
+    limited = coder.get("max_error") is not None
+    return "raise max_error or n_components" if limited else "raise coder_max_iter or coder_tol"
+
+
 def warn_of_zeros(samples: Samples, dictionary: NDArray[Any], parameters: "Parameters") -> None:
     """Say once that the penalty left nothing, unless the samples leave no other code."""
     largest = _native.lambda_max(samples, dictionary, (1, None)).max(initial=0.0)
     if largest == 0.0:
         return
+    message = f"every code is zero: relax {limits_of(parameters)}"
+    warnings.warn(
+        f"{message}; the largest lambda_max of the samples is {largest:.4g}", UserWarning, stacklevel=3
+    )
+
+
+def limits_of(parameters: "Parameters") -> str:
+    """Name what keeps codes small, as it was given."""
     limits = ("lam", "relative_lam", "max_error", "max_l1_norm", "positive")
-    given = ", ".join(f"{name}={value}" for name, value in parameters.items() if name in limits and value)
-    message = f"every code is zero: relax {given}; the largest lambda_max of the samples is {largest:.4g}"
-    warnings.warn(message, UserWarning, stacklevel=3)
+    return ", ".join(f"{name}={value}" for name, value in parameters.items() if name in limits and value)

@@ -33,7 +33,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
     "n_levels": _COUNT,
     "patience": _COUNT,
 }
-_NEEDED = ("argument", "method", "positive", "tol")
+_NEEDED = ("argument", "method", "positive")
 
 Samples = tuple[NDArray[Any], NDArray[np.uint8] | None, NDArray[np.int64] | None]
 
@@ -87,7 +87,7 @@ def check_parameters(parameters: "Parameters | Recipe", prefix: str = "") -> Non
     """
     for name, value in parameters.items():
         kind, words = _KINDS.get(name, _NUMBER)
-        left_out = value is None and name not in _NEEDED
+        left_out = value is None and name not in _NEEDED and (name != "tol" or "argument" not in parameters)
         if not left_out and not isinstance(value, kind):
             shown = prefix + name if name in ("tol", "max_iter") else name
             raise TypeError(f"{shown}={value!r}: must be {words}")

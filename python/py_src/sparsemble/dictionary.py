@@ -7,6 +7,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from sparsemble import _native
+from sparsemble._report import limits_of
 from sparsemble._run import Progress
 from sparsemble._validation import coder_parameters
 from sparsemble.model import Callback, TrainedModel
@@ -104,7 +105,7 @@ class DictionaryLearning(TrainedModel):
     >>> rng = np.random.default_rng(0)
     >>> atoms = rng.standard_normal((5, 8))
     >>> X = rng.choice([0.0, 0.0, 1.0], size=(200, 5)) @ atoms
-    >>> learner = DictionaryLearning(5, lam=0.1, random_state=0)
+    >>> learner = DictionaryLearning(5, lam=0.1, tol=1e-3, random_state=0)
     >>> codes = learner.fit_transform(X)
     >>> codes.shape, learner.components_.shape
     ((200, 5), (5, 8))
@@ -175,23 +176,18 @@ class DictionaryLearning(TrainedModel):
             The estimator itself.
         """
         check_method(self.method, ("alt-opt", "mod", "k-svd"))
-        recipe: _native.Recipe = {
+        recipe: dict[str, Any] = {
             "method": self.method,
             "n_components": self.n_components,
-            "n_estimators": None,
-            "n_levels": None,
             "coder": coder_parameters(self, self.method),
             "max_iter": self.max_iter,
             "tol": self.tol,
-            "validation_fraction": None,
-            "patience": None,
-            "seed": 0,
         }
         if self.dict_init is not None:
             n_atoms = len(self.dict_init)
             if self.n_components not in (None, n_atoms):
                 raise ValueError(
-                    f"n_components={self.n_components}, and dict_init has {n_atoms} atoms; leave n_components out"
+                    f"n_components={self.n_components}, and dict_init has {n_atoms} atoms; leave one out"
                 )
             recipe["n_components"] = n_atoms
         training = self._train(X, sample_weight, recipe, dict_init=self.dict_init)
@@ -199,8 +195,8 @@ class DictionaryLearning(TrainedModel):
         self.atom_usage_ = training.usage
         training.warn()
         if not training.usage.any() and self.error_ > 0.0:
-            message = f"every code of the training is zero: relax {recipe['coder']['method']}"
-            warnings.warn(f"{message}, for example by a smaller lam (see lambda_max)", UserWarning, stacklevel=2)
+            limits = limits_of(recipe["coder"])
+            warnings.warn(f"every code of the training is zero: relax {limits}", UserWarning, stacklevel=2)
         return self
 
     def _keep(self, model: _native.Model) -> None:

@@ -183,19 +183,15 @@ class EnsembleSparseCoder(TrainedModel):
         check_method(self.method, ("rand-ex-av", "boost-ex", "boost-km"))
         if self.method == "rand-ex-av" and self.validation_fraction is not None:
             raise ValueError(
-                "validation_fraction has no effect with method='rand-ex-av', which never stops early; leave it out"
+                "validation_fraction has no effect with method='rand-ex-av', which never stops early"
             )
-        recipe: _native.Recipe = {
+        recipe: dict[str, Any] = {
             "method": self.method,
             "n_components": self.n_components,
             "n_estimators": self.n_estimators,
-            "n_levels": None,
             "coder": coder_parameters(self, self.method),
-            "max_iter": None,
-            "tol": None,
             "validation_fraction": self.validation_fraction,
             "patience": self.patience,
-            "seed": 0,
         }
         self._train(X, sample_weight, recipe, phi=self.phi).warn()
         return self
@@ -239,7 +235,7 @@ class EnsembleSparseCoder(TrainedModel):
         weights = np.asarray(beta, dtype=np.float64)
         if weights.shape != (self.n_estimators_,):
             raise ValueError(
-                f"beta has shape {weights.shape}; it must hold one weight for each of {self.n_estimators_} members"
+                f"beta has shape {weights.shape}; it must hold a weight for each of {len(self.beta_)} models"
             )
         return self._with(self._model.with_beta(weights.tolist()))
 

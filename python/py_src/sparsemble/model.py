@@ -17,12 +17,25 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from sparsemble import _native
-from sparsemble._report import CodingReport, warn_of_shortfall, warn_of_zeros
+from sparsemble._report import CodingReport, help_for_codes, warn_of_shortfall, warn_of_zeros
 from sparsemble._run import running
 from sparsemble._validation import FLOATS, check_parameters
 
 if TYPE_CHECKING:
     from sparsemble._native import Recipe
+
+RECIPE = (
+    "method",
+    "n_components",
+    "n_estimators",
+    "n_levels",
+    "coder",
+    "max_iter",
+    "tol",
+    "validation_fraction",
+    "patience",
+)
+"""What the compiled code is told; what an estimator does not say is the default of the method."""
 
 Callback = Callable[[int, int, float | None], Any] | None
 Estimator = TypeVar("Estimator", bound="TrainedModel")
@@ -149,7 +162,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self,
         X: ArrayLike,
         sample_weight: ArrayLike | None,
-        recipe: "Recipe",
+        recipe: dict[str, Any],
         *,
         phi: ArrayLike | None = None,
         dict_init: ArrayLike | None = None,
@@ -160,19 +173,22 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
         matrix = None if phi is None else check_array(phi, dtype=samples.dtype, input_name="phi")
-        start = None if dict_init is None else check_array(dict_init, dtype=samples.dtype, input_name="dict_init")
-        check_parameters(recipe)
-        recipe["seed"] = seed_of(self.random_state)
+        start = (
+            None if dict_init is None else check_array(dict_init, dtype=samples.dtype, input_name="dict_init")
+        )
+        whole: Recipe = dict.fromkeys(RECIPE) | recipe  # type: ignore[assignment]
+        check_parameters(whole)
+        whole["seed"] = seed_of(self.random_state)
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
         resume = checkpoint is not None and checkpoint.exists()
         with running(self.n_threads, self.progress, len(samples)) as run:
             model, outcome = _native.train(
-                (samples, weights, matrix, start), recipe, (self.callback, checkpoint, resume), run
+                (samples, weights, matrix, start), whole, (self.callback, checkpoint, resume), run
             )
         if checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
         self._keep(model)
-        return Training(*outcome, n_samples=len(samples), recipe=recipe)
+        return Training(*outcome, n_samples=len(samples), recipe=whole)
 
     def _approximate(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
         samples = self._check_samples(X)
@@ -180,7 +196,8 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             approximations, spread, unconverged = self._model.approximate(samples, run)
         if unconverged:
             message = f"the codes of {unconverged} of {len(samples)} samples did not converge"
-            warnings.warn(f"{message}: raise coder_max_iter or coder_tol", ConvergenceWarning, stacklevel=3)
+            advice = help_for_codes(self._model.coder)
+            warnings.warn(f"{message}; {advice}", ConvergenceWarning, stacklevel=3)
         return approximations, spread
 
     def _check_samples(self, X: ArrayLike) -> NDArray[Any]:
@@ -240,7 +257,7 @@ class Training:
             self._shortfalls.append(f"the objective still changed by more than {limit}; raise one of them")
         if unconverged:
             codes = f"the codes of {unconverged} of {n_samples} samples did not converge"
-            self._shortfalls.append(f"{codes}; raise coder_max_iter or coder_tol")
+            self._shortfalls.append(f"{codes}; {help_for_codes(recipe['coder'])}")
 
     def warn(self) -> None:
         """Say once what did not converge, and what would help."""
@@ -249,7 +266,7 @@ class Training:
 
 
 def seed_of(random_state: Any) -> int:
-    """Read `random_state` as scikit-learn does; a whole number is the seed of the library and the command line."""
+    """Read `random_state` as scikit-learn does; a whole number is the library's own seed."""
     if isinstance(random_state, numbers.Integral) and 0 <= random_state < 2**64:
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))

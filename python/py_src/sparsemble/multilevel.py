@@ -122,18 +122,14 @@ class MultilevelDictionary(TrainedModel):
             The estimator itself.
         """
         if not self.examples and self.n_estimators is not None:
-            raise ValueError("n_estimators has no effect with examples=False, which has one dictionary a level")
-        recipe: _native.Recipe = {
+            raise ValueError(
+                "n_estimators has no effect with examples=False, which has one dictionary a level"
+            )
+        recipe: dict[str, Any] = {
             "method": "ex-mld" if self.examples else "mld",
             "n_components": self.n_components,
             "n_estimators": self.n_estimators,
             "n_levels": self.n_levels,
-            "coder": None,
-            "max_iter": None,
-            "tol": None,
-            "validation_fraction": None,
-            "patience": None,
-            "seed": 0,
         }
         self._train(X, sample_weight, recipe).warn()
         return self

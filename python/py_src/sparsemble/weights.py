@@ -29,20 +29,21 @@ class EnsembleWeights:
     residual : float or ndarray of shape (n_samples,)
         ‖x − Σ β_l a_l D_l‖.
     best_member : float or ndarray of shape (n_samples,)
-        That of the best dictionary alone, which no residual exceeds.
+        That of the best dictionary alone.
     optimality : float or ndarray of shape (n_samples,)
         By how much the conditions of optimality are missed, relative to the residuals of the dictionaries.
+    rounding : float or ndarray of shape (n_samples,)
+        The root of what rounding may add to the squared residual or take from it.
+    holds : bool
+        Whether every combination is as good as its best member, but for rounding: the bound of the paper.
     """
 
     beta: NDArray[np.float64]
     residual: Any
     best_member: Any
     optimality: Any
-
-    @property
-    def holds(self) -> bool:
-        """Whether the bound holds for all samples: the combination is as good as its best member."""
-        return bool(np.all(self.residual <= self.best_member))
+    rounding: Any
+    holds: bool
 
 
 def ensemble_weights(
@@ -95,7 +96,7 @@ def ensemble_weights(
     >>> import numpy as np
     >>> from sparsemble import EnsembleSparseCoder, ensemble_weights
     >>> X = np.random.default_rng(0).standard_normal((300, 8))
-    >>> ensemble = EnsembleSparseCoder(16, n_estimators=5, method="rand-ex-av", lam=0.5, random_state=0).fit(X)
+    >>> ensemble = EnsembleSparseCoder(16, n_estimators=5, lam=0.5, random_state=0).fit(X)
     >>> weights = ensemble_weights(ensemble, X, constraint="affine")
     >>> round(float(weights.beta.sum()), 6), weights.holds
     (1.0, True)
@@ -115,7 +116,6 @@ def ensemble_weights(
         masses = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
     find = _native.oracle_weights if per_sample else _native.shared_weights
     with running(n_threads, progress, len(samples)) as run:
-        beta, certificate = find(model, (samples, targets, masses), constraint, run)
-    if per_sample:
-        return EnsembleWeights(beta, *certificate)
-    return EnsembleWeights(beta, *(float(column[0]) for column in certificate))
+        beta, (holds, columns) = find(model, (samples, targets, masses), constraint, run)
+    figures = columns if per_sample else [float(column[0]) for column in columns]
+    return EnsembleWeights(beta, *figures, holds)

@@ -32,7 +32,7 @@ const MANY: usize = 16;
 const TOGETHER: usize = 4;
 
 /// A block of which more than this share of all centres remains is not worth screening.
-const MOST_LEFT: f64 = 1.0 / 12.0;
+const MOST_LEFT: f64 = 1.0 / 8.0;
 
 /// Bounds from above on cᵀx − ½‖c‖² for all centres c, where x and c count from an origin.
 #[derive(Debug)]
@@ -131,9 +131,11 @@ impl<T: Scalar> Screen<T> {
     pub(super) fn keep(&self, space: &mut Space<T>, limit: f64, distance: impl Fn(usize) -> f64) -> f64 {
         let slot = space.ends.len();
         let start = space.left.len();
-        self.list(space, slot, limit);
         let mut limit = limit;
-        if space.left.len() - start > MANY {
+        if limit.is_finite() {
+            self.list(space, slot, limit);
+        }
+        if limit.is_infinite() || space.left.len() - start > MANY {
             let bounds = space.bounds.of(slot);
             let likeliest = dispatch!(self.panels.level(), simd => largest(simd, bounds)).min(self.n_centers - 1);
             // Just above it, so that it is found again among those that are left.
