@@ -108,3 +108,23 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
     }
     assert_eq!(program.files(), before);
 }
+
+#[test]
+fn a_model_that_was_trained_through_phi_recovers_samples_from_measurements() {
+    let program = Program::with_samples::<f64>();
+    let (phi, samples) = (Matrix::from_fn(16, 6, |r, c| f64::from(u8::from(r % 6 == c))), samples::<f64>());
+    let measurement = |n: usize, i: usize| (0..16).filter(|r| r % 6 == n).map(|r| samples.column(i)[r]).sum::<f64>();
+    let measured = Matrix::from_fn(6, 300, measurement);
+    sparsemble::matrix_file::write(program.path("phi.npy"), phi.view()).unwrap();
+    sparsemble::matrix_file::write(program.path("measured.npy"), measured.view()).unwrap();
+    program.succeed("train --method boost-ex --atoms 20 --models 3 --one-sparse --phi phi.npy -o m samples.npy");
+    assert_eq!(program.json("encode m measured.npy -o codes.npz")["n_atoms"], 60);
+    let report = program.json("reconstruct m --samples measured.npy -o a.npy");
+    assert!(report["error"].is_null() && report["n_features"] == 16, "{report}");
+    program.succeed("reconstruct m codes.npz -o b.npy");
+    assert!(program.bytes("a.npy") == program.bytes("b.npy"));
+    let recovered = read::<f64>(program.path("a.npy")).unwrap().to_matrix();
+    let energy = |matrix: &Matrix<f64>| matrix.as_slice().iter().map(|x| x * x).sum::<f64>();
+    let left = Matrix::from_fn(16, 300, |r, i| samples.column(i)[r] - recovered.column(i)[r]);
+    assert!(energy(&left) < 0.6 * energy(&samples), "{}", energy(&left) / energy(&samples));
+}

@@ -25,7 +25,7 @@ fn started(program: &Program, words: &str) -> Child {
     let child = program.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     while !program.path("m.checkpoint").exists() {
-        assert!(start.elapsed() < Duration::from_secs(60), "there is no checkpoint");
+        assert!(start.elapsed() < Duration::from_mins(1), "there is no checkpoint");
         sleep(Duration::from_millis(1));
     }
     child
@@ -48,7 +48,9 @@ fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
         assert!(!program.path("m").exists(), "the run has ended too soon to be killed");
         let report = program.json(&format!("{words} --resume"));
         assert_eq!(report["resumed"], true);
-        assert_eq!(program.files().iter().filter(|name| !name.ends_with(".part")).count(), 2);
+        // A run that is killed while it writes leaves a hidden scrap.
+        let files = program.files();
+        assert!(files.iter().filter(|name| !name.starts_with('.')).eq(["m", "samples.npy"]), "{files:?}");
         assert!(program.bytes("m") == whole(words), "{words}");
     }
 }
