@@ -121,11 +121,8 @@ def test_coders_are_chosen_by_what_is_given(X):
     assert coder()["lam"] == 0.2
     assert coder(method="k-svd")["n_nonzero_coefs"] == 5
     assert coder(n_nonzero_coefs=2)["method"] == "omp"
-    assert coder(coder="ormp", max_error=5.0) == {
-        "method": "ormp",
-        "n_nonzero_coefs": None,
-        "max_error": 5.0,
-    }
+    greedy = {"method": "ormp", "n_nonzero_coefs": 2, "max_error": None}
+    assert coder(coder="ormp", n_nonzero_coefs=2) == greedy
     assert coder(lam=0.3, positive=True)["positive"] is True
     assert coder(lam=0.3, coder_tol=1e-3, coder_max_iter=7)["max_iter"] == 7
     assert coder(coder="one-sparse")["method"] == "one-sparse"
