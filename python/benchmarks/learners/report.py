@@ -21,7 +21,7 @@ Written by `cargo xtask bench learning --output docs/PERFORMANCE.md`; do not edi
   divided by the number of assignments: faiss makes one for each iteration, ours one more at the end.
 - **Dictionary**: SPAMS's `trainDL` learns for a given time, in both dtypes. The goal is the better of its two
   objectives on the patches held out; ours and scikit-learn's `MiniBatchDictionaryLearning` (coordinate
-  descent, its faster algorithm) run until they reach it. The codes of all dictionaries come from our lasso,
+  descent) run until they reach it. The codes of all dictionaries come from our lasso,
   with a duality gap of at most 1e-6. scikit-learn is given up once it has missed the target.
 - **Ensembles**: boosting, or the training and the approximations of an average, in units of L products of all
   atoms with all samples by the faster of two GEMM libraries; with the lasso, in units of one call of the
