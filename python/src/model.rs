@@ -15,6 +15,9 @@ use crate::held::{CodeArrays, Held};
 use crate::parameters::coder_dict;
 use crate::run::RunOptions;
 
+/// The bytes of a model file, and whether its numbers are `float32`.
+type FileBytes<'py> = (Bound<'py, PyBytes>, bool);
+
 /// A trained model. It never changes; files and pickles hold its bits.
 #[pyclass(frozen, module = "sparsemble._native")]
 pub(crate) struct Model(pub(crate) Numbers);
@@ -76,7 +79,7 @@ impl Model {
     }
 
     /// Pickles hold the bytes of a file.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyBytes>, bool))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, FileBytes<'py>)> {
         let bytes = each!(self, held => model_file::encode(&held.model, &held.record)).map_err(to_python)?;
         Ok((py.get_type::<Self>(), (PyBytes::new(py, &bytes), self.is_single())))
     }

@@ -93,9 +93,9 @@ fn train_as<'py, T: Scalar + Element>(
         let so_far = steps.so_far(&record)?.or(start);
         let mut watch = |step: Step, so_far: &dyn Fn() -> Result<sparsemble::Model<T>>| {
             steps.keep(so_far, &record)?;
-            steps.tell(step).or_else(|exception| {
+            steps.tell(step).map_err(|exception| {
                 raised = Some(exception);
-                Err(Error::Interrupted { done: step.number, total: step.of })
+                Error::Interrupted { done: step.number, total: step.of }
             })
         };
         let trained = match so_far {

@@ -29,6 +29,7 @@ impl Description {
                     first.map_or(0, atoms),
                 )
             }
+            Model::Online(..) => ("online dictionary", 1, 1, model.n_atoms()),
             _ => ("dictionary", 1, 1, model.n_atoms()),
         };
         Self { kind, n_inputs, n_features, n_levels, n_models, n_atoms }

@@ -26,6 +26,17 @@ impl Display for Interrupted {
 impl std::error::Error for Usage {}
 impl std::error::Error for Interrupted {}
 
+/// The line a failure prints. Samples are columns to the library, and rows of the files that the user knows.
+pub(crate) fn message(error: &anyhow::Error) -> String {
+    match error.downcast_ref() {
+        Some(sparsemble::Error::NotFinite { what, row, column }) => format!(
+            "{what}: the value in row {column}, column {row} (counted from 0) is NaN or infinite; replace it or leave the \
+             row out"
+        ),
+        _ => format!("{error:#}"),
+    }
+}
+
 /// The exit code of a failure.
 pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
     let interrupted = matches!(error.downcast_ref(), Some(sparsemble::Error::Interrupted { .. }));

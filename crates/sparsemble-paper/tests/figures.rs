@@ -82,7 +82,9 @@ fn a_statement_that_fails_is_told() {
     assert!(statements[..2].iter().all(|statement| !statement.holds));
 
     let mut broken = trials(|trial| trial.n_atoms == SIZES[0]);
-    broken.iter_mut().for_each(|trial| trial.errors = vec![1.0, 0.5, 0.4, 0.3, 0.25, 0.2]);
+    for trial in &mut broken {
+        trial.errors = vec![1.0, 0.5, 0.4, 0.3, 0.25, 0.2];
+    }
     let judged = |trials: &[Trial]| {
         let statements = fig3::outcome(&settings(), trials).statements;
         statements.iter().map(|statement| statement.holds).collect::<Vec<_>>()

@@ -17,11 +17,11 @@ Written by `cargo xtask bench learning --output docs/PERFORMANCE.md`; do not edi
   thread each unless "×2" is written.
 - **First centres**: K-Means‖ against scikit-learn's `kmeans_plusplus` with its default number of trials. The
   inertia is that after assigning every sample, the mean over as many seeds as there were repetitions.
-- **Lloyd**: the same first centres and the same number of iterations for both; the time is that of one
-  iteration. Our last assignment, which faiss does not do, is in it.
+- **Lloyd**: the same first centres and the same number of iterations for both. The time is that of all,
+  divided by the number of assignments: faiss makes one for each iteration, ours one more at the end.
 - **Dictionary**: SPAMS's `trainDL` learns for a given time, in both dtypes. The goal is the better of its two
   objectives on the patches held out; ours and scikit-learn's `MiniBatchDictionaryLearning` (coordinate
-  descent, its faster algorithm) run until they reach it. The codes of all dictionaries come from our lasso,
+  descent) run until they reach it. The codes of all dictionaries come from our lasso,
   with a duality gap of at most 1e-6. scikit-learn is given up once it has missed the target.
 - **Ensembles**: boosting, or the training and the approximations of an average, in units of L products of all
   atoms with all samples by the faster of two GEMM libraries; with the lasso, in units of one call of the

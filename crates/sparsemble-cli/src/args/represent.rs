@@ -33,7 +33,8 @@ Examples:
   sparsemble encode model.safetensors samples.csv -o codes.csv --sparsity 3
 
 A sample is a row of SAMPLES and of CODES. A .npz file holds a CSR array that scipy.sparse.load_npz reads; .npy and .csv
-hold all zeros too. The columns of the codes are the atoms of all dictionaries of the model, one after the other.")]
+hold all zeros too. The columns of the codes are the atoms of all dictionaries of the model, one after the other. To a
+model that was trained with --phi, samples as long as its measurements are measurements.")]
 pub(crate) struct EncodeArguments {
     /// The model file.
     #[arg(value_name = "MODEL")]

@@ -17,6 +17,7 @@ Methods:
   alt-opt     one dictionary, by turns of coding and block coordinate descent
   mod         the same with the method of optimal directions
   k-svd       the same with approximate K-SVD; needs a pursuit (--sparsity)
+  online      one dictionary, learned from a few samples at a time: for data that is large
   rand-ex-av  dictionaries of random samples, averaged
   boost-ex    dictionaries of samples drawn by their errors, boosted
   boost-km    dictionaries of K-Means centres, boosted
@@ -40,7 +41,7 @@ pub(crate) struct TrainArguments {
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
 
-    /// alt-opt, mod, k-svd, rand-ex-av, boost-ex, boost-km, mld or ex-mld.
+    /// alt-opt, mod, k-svd, online, rand-ex-av, boost-ex, boost-km, mld or ex-mld.
     #[arg(long)]
     pub(crate) method: Method,
 
@@ -56,7 +57,7 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "N")]
     pub(crate) levels: Option<usize>,
 
-    /// The most iterations of alt-opt, mod and k-svd [default: 50].
+    /// The most iterations of alt-opt, mod and k-svd [default: 50], or how often online learning sees every sample [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) iterations: Option<usize>,
 

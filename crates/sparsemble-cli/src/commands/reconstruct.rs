@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use sparsemble::metrics::Residuals;
+use sparsemble::model_file::Loaded;
 use sparsemble::{Matrix, MatrixView, Model, Run, Scalar, matrix_file, model_file};
 
 use super::represent;
@@ -30,15 +31,15 @@ struct Outcome<T> {
 }
 
 fn reconstruct<T: Scalar>(arguments: &ReconstructArguments) -> Result<()> {
-    let model = represent::load::<T>(&arguments.model)?;
+    let loaded = represent::load::<T>(&arguments.model)?;
     let progress = Progress::start("reconstructing")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     let outcome = if let Some(samples) = &arguments.samples {
-        from_samples(arguments, &model, samples, run)?
+        from_samples(arguments, loaded, samples, run)?
     } else {
         let codes = matrix_file::read_codes(arguments.codes.as_ref().context("no codes were given")?)?;
-        Outcome { values: model.reconstruct(&codes, run)?, coder: None, residuals: None, unconverged: 0 }
+        Outcome { values: loaded.model.reconstruct(&codes, run)?, coder: None, residuals: None, unconverged: 0 }
     };
     matrix_file::write(&arguments.output, outcome.values.view())?;
     drop(progress);
@@ -47,15 +48,16 @@ fn reconstruct<T: Scalar>(arguments: &ReconstructArguments) -> Result<()> {
 
 fn from_samples<T: Scalar>(
     arguments: &ReconstructArguments,
-    model: &Model<T>,
+    loaded: Loaded<T>,
     samples: &Path,
     run: Run<'_>,
 ) -> Result<Outcome<T>> {
-    let coder = represent::coder(&arguments.coder, model)?;
+    let samples = matrix_file::read::<T>(samples)?;
+    let model = represent::model_for(loaded, samples.n_features())?;
+    let coder = represent::coder(&arguments.coder, &model)?;
     if arguments.spread.is_some() && !matches!(model, Model::Ensemble(_)) {
         bail!("only an ensemble has members that can differ; leave --spread out");
     }
-    let samples = matrix_file::read::<T>(samples)?;
     let approximation = model.approximate(samples.view(), &coder, run)?;
     if let Some(path) = &arguments.spread {
         matrix_file::write(path, MatrixView::from_columns(&approximation.spread, 1, approximation.spread.len())?)?;
@@ -65,7 +67,7 @@ fn from_samples<T: Scalar>(
     let residuals = comparable.then(|| Residuals::of(samples.view(), approximation.values.view())).transpose()?;
     Ok(Outcome {
         values: approximation.values,
-        coder: Some(represent::name(&coder, model)),
+        coder: Some(represent::name(&coder, &model)),
         residuals,
         unconverged: approximation.unconverged,
     })

@@ -4,19 +4,33 @@ use std::path::Path;
 
 use anyhow::Result;
 use sparsemble::coding::Coder;
-use sparsemble::{Model, Scalar, model_file};
+use sparsemble::degradation::Degradation;
+use sparsemble::model_file::{self, Loaded};
+use sparsemble::{Model, Scalar};
 
 use crate::args::CoderArguments;
 use crate::failure::Usage;
 use crate::output::warn;
 
 /// Loads a model; that its training has not ended is worth a warning.
-pub(super) fn load<T: Scalar>(path: &Path) -> Result<Model<T>> {
+pub(super) fn load<T: Scalar>(path: &Path) -> Result<Loaded<T>> {
     let loaded = model_file::load(path)?;
     if !loaded.complete {
         warn(&format!("{} is a checkpoint: its training has not ended", path.display()))?;
     }
-    Ok(loaded.model)
+    Ok(loaded)
+}
+
+/// The model for samples of so many features. To one that was trained through Φ, samples as long as its measurements are
+/// measurements.
+pub(super) fn model_for<T: Scalar>(loaded: Loaded<T>, n_features: usize) -> Result<Model<T>> {
+    let Loaded { model, record, .. } = loaded;
+    match record.phi.and_then(|phi| phi.matrix) {
+        Some(phi) if phi.n_measurements() == n_features && model.n_inputs() != n_features => {
+            Ok(model.degraded_by(&phi)?)
+        }
+        _ => Ok(model),
+    }
 }
 
 /// The coder that was asked for, else that of the model.

@@ -9,14 +9,14 @@ use sparsemble::matrix_file;
 
 use crate::program::Program;
 
-const BOOST: &str = "train --method boost-km --atoms 40 --models 60 --lambda 0.3 --seed 1 -o m samples.npy";
-const ALTERNATE: &str = "train --method alt-opt --atoms 40 --iterations 60 --lambda 0.3 --seed 1 -o m samples.npy";
+const BOOST: &str = "train --method boost-km --atoms 40 --models 40 --lambda 0.3 --seed 1 -o m samples.npy";
+const ALTERNATE: &str = "train --method alt-opt --atoms 40 --iterations 40 --lambda 0.3 --seed 1 -o m samples.npy";
 
 /// Samples that keep a run busy for a while.
 fn program() -> Program {
     let program = Program::new();
     let value = |r: usize, i: usize| ((r * r + 1) as f32 * (i as f32 + 0.5).sqrt()).sin();
-    matrix_file::write(program.path("samples.npy"), Matrix::from_fn(25, 2000, value).view()).unwrap();
+    matrix_file::write(program.path("samples.npy"), Matrix::from_fn(25, 1500, value).view()).unwrap();
     program
 }
 
@@ -25,7 +25,7 @@ fn started(program: &Program, words: &str) -> Child {
     let child = program.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     while !program.path("m.checkpoint").exists() {
-        assert!(start.elapsed() < Duration::from_secs(60), "there is no checkpoint");
+        assert!(start.elapsed() < Duration::from_mins(1), "there is no checkpoint");
         sleep(Duration::from_millis(1));
     }
     child
@@ -48,7 +48,9 @@ fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
         assert!(!program.path("m").exists(), "the run has ended too soon to be killed");
         let report = program.json(&format!("{words} --resume"));
         assert_eq!(report["resumed"], true);
-        assert_eq!(program.files().iter().filter(|name| !name.ends_with(".part")).count(), 2);
+        // A run that is killed while it writes leaves a hidden scrap.
+        let files = program.files();
+        assert!(files.iter().filter(|name| !name.starts_with('.')).eq(["m", "samples.npy"]), "{files:?}");
         assert!(program.bytes("m") == whole(words), "{words}");
     }
 }
@@ -88,7 +90,7 @@ fn a_run_is_not_resumed_with_other_settings_or_other_data() {
     }
     let double = program.fail(&format!("{BOOST} --resume --dtype f64"), 1);
     assert!(double.contains("float32"), "{double}");
-    matrix_file::write(program.path("samples.npy"), Matrix::from_fn(25, 2000, |r, i| (r + i) as f32).view()).unwrap();
+    matrix_file::write(program.path("samples.npy"), Matrix::from_fn(25, 1500, |r, i| (r + i) as f32).view()).unwrap();
     let line = program.fail(&format!("{BOOST} --resume"), 1);
     assert!(line.starts_with("samples = rows of samples.npy: is not that of the checkpoint"), "{line}");
 }
@@ -96,7 +98,7 @@ fn a_run_is_not_resumed_with_other_settings_or_other_data() {
 #[test]
 fn without_a_checkpoint_resuming_is_beginning() {
     let program = program();
-    let short = BOOST.replace("--models 60", "--models 2");
+    let short = BOOST.replace("--models 40", "--models 2");
     assert_eq!(program.json(&format!("{short} --resume"))["resumed"], false);
     assert_eq!(program.files(), ["m", "samples.npy"]);
 }

@@ -14,6 +14,7 @@ fn every_method_trains_on_a_picture_and_leaves_a_model_and_nothing_else() {
         ("alt-opt", "--iterations 3", "dictionary", 8),
         ("mod", "--iterations 3 --lambda 0.3", "dictionary", 8),
         ("k-svd", "--iterations 3 --sparsity 2", "dictionary", 8),
+        ("online", "--iterations 2", "dictionary", 8),
         ("rand-ex-av", "--models 3", "ensemble", 24),
         ("boost-ex", "--models 3 --one-sparse", "ensemble", 24),
         ("boost-km", "--models 3 --coder lasso:relative=0.3", "ensemble", 24),

@@ -176,8 +176,12 @@ impl<T: Scalar> Maxima<T> {
         }
         if best.largest() > T::ZERO {
             // Equals in other lanes of the same run may come before.
-            best.places().for_each(|class| out.extend(self.atoms(class)));
-            if out.len() > CLASS {
+            let mut classes = 0;
+            best.places().for_each(|class| {
+                out.extend(self.atoms(class));
+                classes += 1;
+            });
+            if classes > 1 {
                 out.sort_unstable();
             }
         }

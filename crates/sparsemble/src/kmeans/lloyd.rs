@@ -71,7 +71,7 @@ impl Pass {
     ) -> Result<Self> {
         let nearest = Nearest::new(centers);
         let empty = || Self::empty(centers);
-        let chunk = chunk_size(points.count(), size_of_val(empty().sums.as_slice()));
+        let chunk = chunk_size(points.count(), centers.columns(), size_of_val(empty().sums.as_slice()));
         let work = |scratch: &mut Scratch<T>, range: std::ops::Range<usize>| {
             let mut part = empty();
             let former_distance =
@@ -157,11 +157,11 @@ impl Pass {
     }
 }
 
-/// Samples in a part of a pass: whatever the number of threads, so that the sums are the same bits, and few enough parts
-/// for their sums to fit in memory.
-fn chunk_size(n_samples: usize, sums: usize) -> usize {
+/// Samples in a part of a pass: whatever the number of threads, so that the sums are the same bits; few enough parts for
+/// their sums to fit in memory, and more samples than sums, which must all be set to zero and added up.
+fn chunk_size(n_samples: usize, n_centers: usize, sums: usize) -> usize {
     let parts = (SUMS_MEMORY / sums.max(1)).clamp(4, MOST_PARTS);
-    n_samples.div_ceil(parts).next_multiple_of(BLOCK)
+    n_samples.div_ceil(parts).max(2 * n_centers).next_multiple_of(BLOCK)
 }
 
 #[cfg(test)]

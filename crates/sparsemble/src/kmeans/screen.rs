@@ -8,6 +8,7 @@
 use fearless_simd::{dispatch, prelude::*};
 
 use crate::kernels::{Best, Columns, Panels, Store, Tiles, best_level, correlate};
+use crate::rng::{RowNumbers, stream};
 use crate::scalar::Scalar;
 use crate::sums::{add_multiple, product, squared_distance_by};
 
@@ -32,7 +33,7 @@ const MANY: usize = 16;
 const TOGETHER: usize = 4;
 
 /// A block of which more than this share of all centres remains is not worth screening.
-const MOST_LEFT: f64 = 1.0 / 12.0;
+const MOST_LEFT: f64 = 1.0 / 8.0;
 
 /// Bounds from above on cᵀx − ½‖c‖² for all centres c, where x and c count from an origin.
 #[derive(Debug)]
@@ -131,9 +132,11 @@ impl<T: Scalar> Screen<T> {
     pub(super) fn keep(&self, space: &mut Space<T>, limit: f64, distance: impl Fn(usize) -> f64) -> f64 {
         let slot = space.ends.len();
         let start = space.left.len();
-        self.list(space, slot, limit);
         let mut limit = limit;
-        if space.left.len() - start > MANY {
+        if limit.is_finite() {
+            self.list(space, slot, limit);
+        }
+        if limit.is_infinite() || space.left.len() - start > MANY {
             let bounds = space.bounds.of(slot);
             let likeliest = dispatch!(self.panels.level(), simd => largest(simd, bounds)).min(self.n_centers - 1);
             // Just above it, so that it is found again among those that are left.
@@ -231,27 +234,27 @@ fn at_least<S: Simd, T: Scalar>(simd: S, values: &[T], least: T, places: &mut Ve
 /// A few turns of the power method with a whole block: what the last digits of a principal component are does not
 /// matter here. Where the vectors have fewer dimensions, columns are zero.
 fn leading_span<T: Scalar>(vectors: &Columns<T>, dimensions: usize) -> Columns<T> {
-    let (rows, count) = (vectors.rows(), vectors.count());
-    let mut span = Columns::zeros(rows, dimensions);
-    (0..dimensions).for_each(|r| span.padded_mut(r)[..rows].copy_from_slice(vectors.column(r * count / dimensions)));
-    orthonormalise(&mut span);
+    // Any mixture of all vectors will do to begin with; single ones may be alike.
+    let numbers = RowNumbers::from_stream(&mut stream(0, "screen", 0));
+    let mut span = mixtures(vectors, dimensions, |r, j| numbers.uniform((r * vectors.count() + j) as u64) - 0.5);
     for _ in 0..TURNS {
-        let mut next = vec![0.0_f64; rows * dimensions];
-        for j in 0..count {
-            let vector = vectors.column(j);
-            for (r, sums) in next.chunks_exact_mut(rows).enumerate() {
-                let weight = product(vector, span.column(r));
-                add_multiple(weight, vector, sums);
-            }
-        }
-        for (r, sums) in next.chunks_exact(rows).enumerate() {
-            let largest = sums.iter().fold(0.0_f64, |largest, sum| largest.max(sum.abs()));
-            let factor = if largest > 0.0 { 1.0 / largest } else { 0.0 };
-            span.padded_mut(r).iter_mut().zip(sums).for_each(|(value, sum)| *value = T::from_f64(sum * factor));
-        }
-        orthonormalise(&mut span);
+        span = mixtures(vectors, dimensions, |r, j| product(vectors.column(j), span.column(r)));
     }
     span
+}
+
+/// Sums of all vectors with the weights of each, made orthonormal.
+fn mixtures<T: Scalar>(vectors: &Columns<T>, count: usize, weight: impl Fn(usize, usize) -> f64) -> Columns<T> {
+    let mut mixtures = Columns::zeros(vectors.rows(), count);
+    for r in 0..count {
+        let mut sums = vec![0.0_f64; vectors.rows()];
+        (0..vectors.count()).for_each(|j| add_multiple(weight(r, j), vectors.column(j), &mut sums));
+        let largest = sums.iter().fold(0.0_f64, |largest, sum| largest.max(sum.abs()));
+        let factor = if largest > 0.0 { 1.0 / largest } else { 0.0 };
+        mixtures.padded_mut(r).iter_mut().zip(sums).for_each(|(value, sum)| *value = T::from_f64(sum * factor));
+    }
+    orthonormalise(&mut mixtures);
+    mixtures
 }
 
 /// Makes every column orthogonal to those before it and of unit norm; a column that lies in their span becomes zero.

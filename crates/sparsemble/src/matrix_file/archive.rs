@@ -120,7 +120,7 @@ mod tests {
 
     fn read(bytes: &[u8], name: Option<&str>) -> Outcome<Matrix<f64>> {
         let mut archive = Archive::open(Cursor::new(bytes), bytes.len() as u64)?;
-        assert!(archive.number_type(name).is_ok_and(|number| number.is_native::<f64>()));
+        assert!(archive.number_type(name).is_ok_and(NumberType::is_native::<f64>));
         Ok(archive.samples(name)?.to_matrix())
     }
 

@@ -36,7 +36,7 @@ pub(super) fn write<T: Scalar>(file: &mut dyn Write, codes: &SparseCodes<T>) -> 
     Ok(())
 }
 
-/// Reads what [`write`] or SciPy wrote: a CSR matrix or array.
+/// Reads what [`write()`] or SciPy wrote: a CSR matrix or array.
 pub(super) fn read<T: Scalar>(file: impl Read + Seek, length: u64) -> Outcome<SparseCodes<T>> {
     let mut archive = Archive::open(file, length)?;
     let names = archive.names();

@@ -135,7 +135,7 @@ pub fn write<T: Scalar>(path: impl AsRef<Path>, samples: MatrixView<'_, T>) -> R
 /// Writes codes, one sample a row: to a `.npz` file as SciPy's CSR array, or to a `.npy` or `.csv` file with all zeros.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 ///
 /// # Example
 /// ```

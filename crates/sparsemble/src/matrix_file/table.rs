@@ -1,44 +1,46 @@
 //! `.csv`: numbers as text, a sample a line.
 
-use std::io::{self, BufRead, BufReader, Read, Seek, Write};
-
-use csv::{ByteRecord, ReaderBuilder, Trim};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
 use crate::scalar::Scalar;
 
-use super::reason::{Outcome, Reason, quoted};
+use super::reason::{Outcome, quoted};
 use super::storage::{MatrixFile, Order};
 
-/// The longest beginning of a file in which a separator is looked for.
-const BEGINNING: u64 = 1 << 20;
+/// What stands between two numbers, in the order it is looked for.
+const SEPARATORS: [char; 3] = ['\t', ';', ','];
+/// What some programs begin a file with.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Reads the samples of a table. Its separator is a tab, a semicolon or a comma, whichever of them its first line has, in
-/// this order; a first line without any number is a header; lines that start with `#` are comments.
-pub(super) fn read<T: Scalar>(mut file: impl Read + Seek) -> Outcome<MatrixFile<T>> {
-    let separator = separator(&mut file)?;
-    file.rewind()?;
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .comment(Some(b'#'))
-        .trim(Trim::All)
-        .delimiter(separator)
-        .from_reader(file);
-    let mut lines = Lines { values: Vec::new(), n_features: 0, n_samples: 0 };
-    let mut record = ByteRecord::new();
-    let mut first = true;
-    while reader.read_byte_record(&mut record)? {
-        let blank = record.len() == 1 && record[0].is_empty();
-        let header = first && is_header(&record);
-        if !blank && !header {
-            lines.push(&record)?;
+/// this order; a first line without any number is a header; empty lines and those that start with `#` are passed over.
+pub(super) fn read<T: Scalar>(file: impl Read) -> Outcome<MatrixFile<T>> {
+    let mut file = BufReader::new(file);
+    let mut samples = Samples { values: Vec::new(), shape: (0, 0) };
+    let (mut bytes, mut separator) = (Vec::new(), None);
+    for number in 1_u64.. {
+        bytes.clear();
+        if file.read_until(b'\n', &mut bytes)? == 0 {
+            break;
         }
-        first &= blank;
+        let text = String::from_utf8_lossy(&bytes);
+        let line = text.trim_start_matches(BYTE_ORDER_MARK).trim_end_matches(['\r', '\n']);
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let first = separator.is_none();
+        let separator = *separator.get_or_insert_with(|| separator_of(line));
+        let fields = || line.split(separator).map(unquoted);
+        // A first line with some numbers is taken for a sample, so that none is lost silently.
+        let header = first && fields().all(|field| value(field).is_err());
+        if !header {
+            samples.push(number, fields())?;
+        }
     }
-    if lines.n_samples == 0 {
+    if samples.shape.1 == 0 {
         return Err("the table holds no numbers; give a sample a line".into());
     }
-    Ok(MatrixFile::owned(lines.values, (lines.n_features, lines.n_samples), Order::Rows)?)
+    Ok(MatrixFile::owned(samples.values, samples.shape, Order::Rows)?)
 }
 
 /// Writes a table without a header; every number is written so that it is read again as itself.
@@ -61,79 +63,55 @@ pub(super) fn write<T: Scalar>(
 }
 
 /// What has been read so far.
-struct Lines<T> {
+struct Samples<T> {
     values: Vec<T>,
-    n_features: usize,
-    n_samples: usize,
+    /// The number of features and of samples.
+    shape: (usize, usize),
 }
 
-impl<T: Scalar> Lines<T> {
-    fn push(&mut self, record: &ByteRecord) -> Outcome<()> {
-        let line = record.position().map_or(0, csv::Position::line);
-        if self.n_samples == 0 {
-            self.n_features = record.len();
-        } else if record.len() != self.n_features {
-            let (found, expected) = (record.len(), self.n_features);
-            return Err(
-                format!("line {line} has {found} columns, those before it {expected}; give all lines as many").into()
-            );
+impl<T: Scalar> Samples<T> {
+    fn push<'a>(&mut self, line: u64, fields: impl Iterator<Item = &'a str>) -> Outcome<()> {
+        let before = self.values.len();
+        for (column, field) in (1..).zip(fields) {
+            let value = value(field).map_err(|what| format!("line {line}, column {column}: {what}"))?;
+            self.values.push(T::from_f64(value));
         }
-        for (column, field) in (1..).zip(record) {
-            self.values.push(T::from_f64(
-                number(field).map_err(|what| Reason::from(format!("line {line}, column {column}: {what}")))?,
-            ));
+        let (found, (expected, count)) = (self.values.len() - before, self.shape);
+        if count > 0 && found != expected {
+            return Err(format!("line {line} has {found} columns, those before it {expected}; give all as many").into());
         }
-        self.n_samples += 1;
+        self.shape = (found, count + 1);
         Ok(())
     }
 }
 
-fn number(field: &[u8]) -> Result<f64, String> {
+fn value(field: &str) -> Result<f64, String> {
     if field.is_empty() {
-        return Err("the value is missing; give a number in every column, and leave the line out otherwise".into());
+        return Err("the value is missing; give a number in every column, or leave the line out".into());
     }
-    let text = String::from_utf8_lossy(field);
-    text.parse().map_err(|_| {
-        let hint = if text.contains(',') { " with a decimal point" } else { ", or leave the column or line out" };
-        format!("{} is not a number; give one{hint}", quoted(&text))
+    field.parse().map_err(|_| {
+        let hint = if field.contains(',') { " with a decimal point" } else { ", or leave the column or line out" };
+        format!("{} is not a number; give one{hint}", quoted(field))
     })
 }
 
-/// Whether no field is a number. A first line with some numbers is taken for a sample, so that none is lost silently.
-fn is_header(record: &ByteRecord) -> bool {
-    record.iter().all(|field| number(field).is_err())
+/// A field without the spaces and the quotation marks around it.
+fn unquoted(field: &str) -> &str {
+    let field = field.trim();
+    field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).map_or(field, str::trim)
 }
 
-/// The separator of the first line that is neither empty nor a comment.
-fn separator(file: &mut impl Read) -> Outcome<u8> {
-    let mut beginning = BufReader::new(file.take(BEGINNING));
-    let mut line = Vec::new();
-    while beginning.read_until(b'\n', &mut line)? > 0 {
-        if line.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|&byte| byte != b'#') {
-            break;
-        }
-        line.clear();
-    }
-    Ok([b'\t', b';', b','].into_iter().find(|separator| line.contains(separator)).unwrap_or(b','))
-}
-
-impl From<csv::Error> for Reason {
-    fn from(error: csv::Error) -> Self {
-        match error.into_kind() {
-            csv::ErrorKind::Io(error) => error.into(),
-            other => format!("the table is damaged: {}", quoted(&format!("{other:?}"))).into(),
-        }
-    }
+fn separator_of(line: &str) -> char {
+    SEPARATORS.into_iter().find(|separator| line.contains(*separator)).unwrap_or(',')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::matrix::Matrix;
-    use std::io::Cursor;
 
     fn table(text: &str) -> Outcome<Matrix<f64>> {
-        Ok(read(Cursor::new(text.as_bytes().to_vec()))?.to_matrix())
+        Ok(read(text.as_bytes())?.to_matrix())
     }
 
     #[test]
@@ -159,6 +137,7 @@ mod tests {
             ("a,b\n1,2\n\n,4\n", "line 4, column 1: the value is missing"),
             ("1,2\n3\n", "line 2 has 1 columns, those before it 2"),
             ("1,2\n3,4,5\n", "line 2 has 3 columns"),
+            ("1\t2\n3\t\n", "line 2, column 2: the value is missing"),
             ("1;2,5\n", "line 1, column 2: \"2,5\" is not a number; give one with a decimal point"),
             ("1 2\n3 4\n5 6\n", "line 2, column 1: \"3 4\" is not a number"),
             ("x,2\n3,4\n", "line 1, column 1: \"x\" is not a number"),

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use crate::error::Result;
-use crate::files;
+use crate::files::{self, MappedFile};
 use crate::scalar::Scalar;
 
 use super::numbers::{Number, NumberType};
@@ -31,21 +31,24 @@ pub(super) fn number_type(path: &Path) -> Result<NumberType> {
 
 fn read_or_map<T: Scalar>(path: &Path, mapped_from: u64) -> Result<MatrixFile<T>> {
     let (mut file, length) = files::open(path)?;
-    if length >= mapped_from
-        && let Some(mapped) = files::map(path)
-    {
-        // Told from the bytes that were mapped: the file of this name may be another one by now.
-        let header = Header::read(&mut &mapped[..], mapped.len() as u64).map_err(|reason| reason.about(path))?;
-        let (order, shape) = matrix_shape(&header).map_err(|reason| reason.about(path))?;
-        let number = header.number_type().map_err(|reason| reason.about(path))?;
-        header.count(number.size, mapped.len() as u64).map_err(|reason| reason.about(path))?;
-        if number.is_native::<T>()
-            && let Some(samples) = MatrixFile::mapped(mapped, header.length as usize, shape, order)
-        {
-            return Ok(samples);
-        }
-    }
-    read_matrix(&mut file, length).map_err(|reason| reason.about(path))
+    let mapped = if length >= mapped_from { files::map(path) } else { None };
+    let samples = match mapped.map_or(Ok(None), in_place) {
+        Ok(None) => read_matrix(&mut file, length),
+        Ok(Some(samples)) => Ok(samples),
+        Err(reason) => Err(reason),
+    };
+    samples.map_err(|reason| reason.about(path))
+}
+
+/// The samples of a mapped file, if its numbers are ours as they lie. All is told from the bytes that were mapped: the file
+/// of this name may be another one by now.
+fn in_place<T: Scalar>(file: MappedFile) -> Outcome<Option<MatrixFile<T>>> {
+    let length = file.len() as u64;
+    let header = Header::read(&mut &file[..], length)?;
+    let (order, shape) = matrix_shape(&header)?;
+    let number = header.number_type()?;
+    header.count(number.size, length)?;
+    Ok(if number.is_native::<T>() { MatrixFile::mapped(file, header.length as usize, shape, order) } else { None })
 }
 
 /// Reads an array of this many bytes, header and all, as samples.
