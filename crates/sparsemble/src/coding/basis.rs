@@ -23,6 +23,7 @@ pub struct CodingBasis<T> {
     scales: Vec<f64>,
     /// The norms of the atoms as they are kept.
     norms: Vec<f64>,
+    inverse_norms: Vec<f64>,
     largest_norm: f64,
     raw: OnceLock<Panels<T>>,
     unit: OnceLock<Panels<T>>,
@@ -52,6 +53,7 @@ impl<T: Scalar> CodingBasis<T> {
             unit_gram: Gram::new(atoms.count()),
             atoms,
             scales,
+            inverse_norms: norms.iter().map(|&norm| inverse(norm)).collect(),
             largest_norm: norms.iter().copied().fold(0.0, f64::max),
             norms,
             raw: OnceLock::new(),
@@ -78,6 +80,12 @@ impl<T: Scalar> CodingBasis<T> {
     /// The norm of an atom of [`Self::columns`].
     pub(crate) fn norm(&self, atom: usize) -> f64 {
         self.norms[atom]
+    }
+
+    /// One over the norm of an atom of [`Self::columns`], zero for a zero atom.
+    #[inline]
+    pub(crate) fn inverse_norm(&self, atom: u32) -> f64 {
+        self.inverse_norms[atom as usize]
     }
 
     /// The largest of the norms.

@@ -18,7 +18,14 @@ pub struct SparseCodes<T> {
 impl<T: Scalar> SparseCodes<T> {
     /// No samples yet.
     pub(crate) fn new(n_atoms: usize) -> Self {
-        Self { n_atoms, starts: vec![0], atoms: Vec::new(), coefficients: Vec::new() }
+        Self::with_capacity(n_atoms, 0, 0)
+    }
+
+    /// No samples yet, but room for so many samples and coefficients.
+    pub(crate) fn with_capacity(n_atoms: usize, n_samples: usize, n_nonzero: usize) -> Self {
+        let mut starts = Vec::with_capacity(n_samples + 1);
+        starts.push(0);
+        Self { n_atoms, starts, atoms: Vec::with_capacity(n_nonzero), coefficients: Vec::with_capacity(n_nonzero) }
     }
 
     /// K, the number of atoms.
@@ -99,10 +106,19 @@ impl<T: Scalar> SparseCodes<T> {
     pub(crate) fn push(&mut self, entries: impl Iterator<Item = (u32, T)>) {
         let start = self.atoms.len();
         for (atom, coefficient) in entries.filter(|(_, a)| a.abs() > T::ZERO) {
-            // Insertion: the entries are few, and this needs no space of its own.
-            let place = start + self.atoms[start..].partition_point(|other| *other < atom);
-            self.atoms.insert(place, atom);
-            self.coefficients.insert(place, coefficient);
+            self.atoms.push(atom);
+            self.coefficients.push(coefficient);
+        }
+        // By insertion: the entries are few, and this needs no space of its own.
+        let (atoms, coefficients) = (&mut self.atoms[start..], &mut self.coefficients[start..]);
+        for i in 1..atoms.len() {
+            let (atom, coefficient) = (atoms[i], coefficients[i]);
+            let mut place = i;
+            while place > 0 && atoms[place - 1] > atom {
+                (atoms[place], coefficients[place]) = (atoms[place - 1], coefficients[place - 1]);
+                place -= 1;
+            }
+            (atoms[place], coefficients[place]) = (atom, coefficient);
         }
         self.starts.push(self.atoms.len());
     }

@@ -87,7 +87,7 @@ impl CodingReport {
     }
 
     fn gather(parts: Vec<Self>) -> Self {
-        let mut whole = Self { converged: true, iterations: 0, worst_gap: None, status: Vec::new() };
+        let mut whole = Self::with_capacity(parts.iter().map(|part| part.status.len()).sum());
         for part in parts {
             whole.converged &= part.converged;
             whole.iterations = whole.iterations.max(part.iterations);
@@ -106,7 +106,12 @@ impl CodingReport {
     }
 
     fn empty() -> Self {
-        Self::gather(Vec::new())
+        Self::with_capacity(0)
+    }
+
+    /// Of no samples yet, but with room for so many.
+    fn with_capacity(n_samples: usize) -> Self {
+        Self { converged: true, iterations: 0, worst_gap: None, status: Vec::with_capacity(n_samples) }
     }
 }
 
@@ -126,7 +131,8 @@ pub enum SampleStatus {
 
 /// Joins the blocks of a batch.
 fn join<T: Scalar>(n_atoms: usize, blocks: Vec<Coding<T>>) -> Coding<T> {
-    let mut codes = SparseCodes::new(n_atoms);
+    let total = |count: fn(&SparseCodes<T>) -> usize| blocks.iter().map(|block| count(&block.codes)).sum();
+    let mut codes = SparseCodes::with_capacity(n_atoms, total(SparseCodes::n_samples), total(SparseCodes::n_nonzero));
     let mut reports = Vec::with_capacity(blocks.len());
     for block in blocks {
         codes.append(&block.codes);

@@ -10,14 +10,14 @@ use fearless_simd::{dispatch, prelude::*};
 
 use crate::blocks::Run;
 use crate::error::{Error, Result};
-use crate::kernels::{Columns, Largest, Maxima, Panels, Store, Tiles, correlate, dot};
+use crate::kernels::{Best, Classes, Columns, Largest, Panels, Store, Tiles, correlate, dots};
 use crate::scalar::Scalar;
 
 use super::basis::inverse;
 use super::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCoder, SparseCodes, join};
 
 /// Samples coded at a time: enough to amortise a walk through the dictionary, few enough to stay in cache.
-const BLOCK: usize = 192;
+const BLOCK: usize = 96;
 
 /// 1-sparse coding, min over j and a of ‖x − a·d_j‖², or the `atoms` best single choices.
 ///
@@ -44,7 +44,7 @@ const BLOCK: usize = 192;
 /// Paper: §IV-A1, §IV-B, §V (1-sparse representations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OneSparse {
-    /// How many atoms to return for each sample.
+    /// How many atoms to return for each sample, or all if there are not so many.
     pub atoms: usize,
     /// Allow only positive coefficients.
     pub nonnegative: bool,
@@ -59,8 +59,8 @@ impl Default for OneSparse {
 impl<T: Scalar> SparseCoder<T> for OneSparse {
     fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
         samples.check(basis)?;
-        if self.atoms == 0 || self.atoms > basis.n_atoms() {
-            return Err(Error::parameter("atoms", self.atoms, "must be between 1 and the number of atoms"));
+        if self.atoms == 0 {
+            return Err(Error::parameter("atoms", 0, "must be at least 1"));
         }
         let fused = self.atoms == 1 && !samples.is_masked();
         let blocks = run.map_blocks(
@@ -88,11 +88,12 @@ struct Scratch<T> {
     scales: Vec<f64>,
     tiles: Tiles<T>,
     scores: Scores<T>,
+    finder: Finder<T>,
 }
 
-/// Where the correlations of a pass go: only the running maxima where these suffice, else all of them.
+/// Where the correlations of a pass go: only the running classes where these suffice, else all of them.
 enum Scores<T> {
-    Fused(Maxima<T>),
+    Fused(Classes<T>),
     Stored { correlations: Store<T>, masked_energies: Option<Store<T>> },
 }
 
@@ -103,8 +104,9 @@ impl<T: Scalar> Scratch<T> {
             x: Columns::zeros(basis.n_features(), BLOCK),
             scales: Vec::with_capacity(BLOCK),
             tiles: Tiles::new(basis.n_features(), BLOCK),
+            finder: Finder::default(),
             scores: if fused {
-                Scores::Fused(Maxima::new(panels, BLOCK, 1, largest))
+                Scores::Fused(Classes::new(panels, BLOCK, largest))
             } else {
                 Scores::Stored { correlations: Store::new(panels, BLOCK), masked_energies: None }
             },
@@ -118,21 +120,22 @@ impl<T: Scalar> Scratch<T> {
         samples: &Samples<'_, T>,
         range: Range<usize>,
     ) -> Coding<T> {
-        let mut block = Coding { codes: SparseCodes::new(basis.n_atoms()), report: CodingReport::empty() };
-        let mut entries = Vec::with_capacity(coder.atoms);
+        let most = range.len() * coder.atoms.min(basis.n_atoms());
+        let mut block = Coding {
+            codes: SparseCodes::with_capacity(basis.n_atoms(), range.len(), most),
+            report: CodingReport::with_capacity(range.len()),
+        };
+        let mut entries = Vec::new();
         self.tiles.clear();
         (0..range.len()).for_each(|slot| self.tiles.push(self.x.column(slot)));
         match &mut self.scores {
-            Scores::Fused(maxima) => {
-                maxima.clear();
-                range.clone().enumerate().for_each(|(slot, i)| maxima.exclude(slot, samples.excluded_atom(i)));
-                correlate(basis.unit(), &self.tiles, maxima);
-                for slot in 0..range.len() {
-                    let x = self.x.padded(slot);
-                    let best: Option<(u32, f64)> =
-                        dispatch!(basis.unit().level(), simd => best_atom(simd, basis, maxima, slot, x));
-                    entries.extend(best);
-                    finish(&mut block, basis, self.scales[slot], &mut entries);
+            Scores::Fused(classes) => {
+                range.clone().enumerate().for_each(|(slot, i)| classes.exclude(slot, samples.excluded_atom(i)));
+                correlate(basis.unit(), &self.tiles, classes);
+                let level = basis.unit().level();
+                dispatch!(level, simd => self.finder.find_all(simd, (basis, classes), samples, range, &self.x));
+                for (&found, &scale) in self.finder.found.iter().zip(&self.scales) {
+                    finish(&mut block, basis, scale, [found].into_iter());
                 }
             }
             Scores::Stored { correlations, masked_energies } => {
@@ -141,7 +144,7 @@ impl<T: Scalar> Scratch<T> {
                 for (slot, i) in range.enumerate() {
                     let energies = energies.map(|store| store.of(slot));
                     coder.choose(correlations.of(slot), energies, samples.excluded_atom(i), &mut entries);
-                    finish(&mut block, basis, self.scales[slot], &mut entries);
+                    finish(&mut block, basis, self.scales[slot], entries.drain(..));
                 }
             }
         }
@@ -199,24 +202,68 @@ pub(super) fn mask_energies<'a, T: Scalar>(
     Some(store)
 }
 
-/// The best atom and its coefficient on the unit atom; the first among equals, as a plain search would have it.
-#[inline(always)]
-fn best_atom<S: Simd, T: Scalar>(
-    simd: S,
-    basis: &CodingBasis<T>,
-    maxima: &Maxima<T>,
-    slot: usize,
-    x: &[T],
-) -> Option<(u32, f64)> {
-    let atom = maxima.best(simd, slot)?;
-    let correlation = dot(simd, basis.columns().padded(atom), x).to_f64();
-    Some((atom as u32, correlation * inverse(basis.norm(atom))))
+/// Finds the best atom of each sample from the classes of a pass.
+#[derive(Default)]
+struct Finder<T> {
+    /// The atoms among which the best one of a sample is, and their products with it.
+    atoms: Vec<u32>,
+    products: Vec<T>,
+    /// The best atom of each sample and its coefficient on the unit atom, which is zero if there is none.
+    found: Vec<(u32, f64)>,
+}
+
+impl<T: Scalar> Finder<T> {
+    #[inline(always)]
+    fn find_all<S: Simd>(
+        &mut self,
+        simd: S,
+        (basis, classes): (&CodingBasis<T>, &Classes<T>),
+        samples: &Samples<'_, T>,
+        range: Range<usize>,
+        x: &Columns<T>,
+    ) {
+        self.found.clear();
+        for (slot, i) in range.enumerate() {
+            self.atoms.clear();
+            classes.leaders(simd, slot, &mut self.atoms);
+            let found = self.best(simd, basis, (classes, samples.excluded_atom(i)), x.padded(slot));
+            self.found.push(found);
+        }
+    }
+
+    /// The best of the leaders; the first among equals, as a plain search would have it.
+    #[inline(always)]
+    fn best<S: Simd>(
+        &mut self,
+        simd: S,
+        basis: &CodingBasis<T>,
+        (classes, excluded): (&Classes<T>, Option<usize>),
+        x: &[T],
+    ) -> (u32, f64) {
+        let lanes = T::Native::<S>::LEN;
+        dots(simd, basis.columns(), &self.atoms, x, &mut self.products);
+        let coefficient = |i: usize| self.products[i].to_f64() * basis.inverse_norm(self.atoms[i]);
+        let score = |i: usize| match self.atoms.get(i) {
+            Some(&atom) if excluded != Some(atom as usize) => T::from_f64(classes.size(coefficient(i))),
+            _ => T::ZERO,
+        };
+        let mut best = Best::<S, T>::above(simd, T::ZERO);
+        for start in (0..self.atoms.len()).step_by(lanes) {
+            best.offer(T::Native::<S>::from_fn(simd, |i| score(start + i)));
+        }
+        let (place, size) = best.reduce();
+        if size > T::ZERO { (self.atoms[place], coefficient(place)) } else { (0, 0.0) }
+    }
 }
 
 /// Adds a sample to the block, given its coefficients on unit atoms.
-fn finish<T: Scalar>(block: &mut Coding<T>, basis: &CodingBasis<T>, scale: f64, entries: &mut Vec<(u32, f64)>) {
-    block.report.push(SampleStatus::Converged, entries.len(), None);
-    block
-        .codes
-        .push(entries.drain(..).map(|(j, a)| (j, basis.coefficient(j, a * inverse(basis.norm(j as usize)), scale))));
+fn finish<T: Scalar>(
+    block: &mut Coding<T>,
+    basis: &CodingBasis<T>,
+    scale: f64,
+    entries: impl Iterator<Item = (u32, f64)>,
+) {
+    let before = block.codes.n_nonzero();
+    block.codes.push(entries.map(|(j, a)| (j, basis.coefficient(j, a * basis.inverse_norm(j), scale))));
+    block.report.push(SampleStatus::Converged, block.codes.n_nonzero() - before, None);
 }

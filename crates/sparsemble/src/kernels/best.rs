@@ -32,18 +32,26 @@ impl<S: Simd, T: Scalar> Best<S, T> {
         self.next += self.one;
     }
 
+    /// The largest score.
+    #[inline(always)]
+    pub(crate) fn largest(&self) -> T {
+        self.scores.reduce_max()
+    }
+
+    /// The places of the largest score: of each lane that has it, the first.
+    #[inline(always)]
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> {
+        let mut hits = self.scores.simd_ge(self.largest()).to_bitmask();
+        std::iter::from_fn(move || {
+            let lane = hits.trailing_zeros() as usize;
+            hits &= hits.checked_sub(1)?;
+            Some(self.vectors[lane].to_f64() as usize * T::Native::<S>::LEN + lane)
+        })
+    }
+
     /// The place and the score of the largest; the first place among equals.
     #[inline(always)]
     pub(crate) fn reduce(&self) -> (usize, T) {
-        let lanes = T::Native::<S>::LEN;
-        let largest = self.scores.reduce_max();
-        let mut hits = self.scores.simd_ge(largest).to_bitmask();
-        let mut place = usize::MAX;
-        while hits != 0 {
-            let lane = hits.trailing_zeros() as usize;
-            place = place.min(self.vectors[lane].to_f64() as usize * lanes + lane);
-            hits &= hits - 1;
-        }
-        (place, largest)
+        (self.places().min().unwrap_or(usize::MAX), self.largest())
     }
 }

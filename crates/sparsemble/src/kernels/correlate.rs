@@ -12,7 +12,7 @@ use crate::scalar::Scalar;
 
 /// Panels in a run: worked through before the next tile of samples is loaded, few enough to stay in the first-level
 /// cache.
-const RUN: usize = 4;
+pub(super) const RUN: usize = 4;
 
 /// The product of one panel and one tile: `VECTORS` vectors of correlations for each of `TILE` samples.
 pub(crate) type Product<V> = [[V; VECTORS]; TILE];
@@ -94,9 +94,8 @@ pub(crate) enum Largest {
 
 /// Keeps the largest correlation of each *class* of atoms with each sample, and which atom it was.
 ///
-/// The panels are cut into groups of neighbours, and a class is one lane of one group. One group gives what 1-sparse
-/// coding needs at the least cost; more groups give the lasso more candidates from the same pass. Either way the largest
-/// of all is the largest of the classes.
+/// The panels are cut into groups of neighbours, and a class is one lane of one group: more groups give the lasso more
+/// candidates from the same pass. The largest of all is the largest of the classes.
 #[derive(Debug)]
 pub(crate) struct Maxima<T> {
     largest: Largest,
@@ -162,33 +161,6 @@ impl<T: Scalar> Maxima<T> {
                 hits &= hits - 1;
             }
         }
-    }
-
-    /// The atom with the largest correlation above zero; the first among equals.
-    #[inline(always)]
-    pub(crate) fn best<S: Simd>(&self, simd: S, slot: usize) -> Option<usize> {
-        let (lanes, classes) = (T::Native::<S>::LEN, self.groups * self.width);
-        let start = slot * classes;
-        let values = &self.values[start..start + classes];
-        let mut largest = T::Native::<S>::splat(simd, T::ZERO);
-        for part in values.chunks_exact(lanes) {
-            largest = largest.max(T::Native::<S>::from_slice(simd, part));
-        }
-        let largest = largest.reduce_max();
-        if largest <= T::ZERO {
-            return None;
-        }
-        let mut best = usize::MAX;
-        for (v, part) in values.chunks_exact(lanes).enumerate() {
-            let mut hits = T::Native::<S>::from_slice(simd, part).simd_ge(largest).to_bitmask();
-            while hits != 0 {
-                let class = v * lanes + hits.trailing_zeros() as usize;
-                let panel = self.places[start + class].to_f64() as usize;
-                best = best.min(panel * self.width + (class & (self.width - 1)));
-                hits &= hits - 1;
-            }
-        }
-        Some(best)
     }
 
     /// The largest correlation of all, zero if none is positive.
@@ -267,7 +239,7 @@ impl<T: Scalar> Epilogue<T> for Maxima<T> {
 
 /// Sets one lane of a panel's correlations to zero, by comparison: an index would force them all out of registers.
 #[inline(always)]
-fn without_lane<S: Simd, T: Scalar>(
+pub(super) fn without_lane<S: Simd, T: Scalar>(
     simd: S,
     correlations: [T::Native<S>; VECTORS],
     lane: usize,

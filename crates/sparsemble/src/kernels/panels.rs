@@ -21,6 +21,7 @@ pub(crate) struct Panels<T> {
     pub(super) level: Level,
     pub(super) data: Aligned<T>,
     pub(super) rows: usize,
+    pub(super) atoms: usize,
     /// Atoms in a panel, a property of the instruction set.
     pub(super) width: usize,
 }
@@ -42,7 +43,7 @@ impl<T: Scalar> Panels<T> {
                 data[(panel * rows + r) * width + lane] = value * factor;
             }
         }
-        Self { level, data, rows, width }
+        Self { level, data, rows, atoms: count, width }
     }
 
     /// The instruction set the panels are laid out for.

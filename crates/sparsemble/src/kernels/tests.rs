@@ -108,6 +108,55 @@ fn the_maxima_are_those_of_the_stored_product_and_leave_the_excluded_atom_out() 
     for_every_shape(maxima_are_those_of_the_stored_product::<f64>);
 }
 
+fn leaders_hold_the_first_of_the_largest<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
+    let (d, x) = (noise::<T>(rows, atoms, 3), noise::<T>(rows, samples, 4));
+    let (panels, tiles) = packed(level, &d, &x);
+    let mut store = Store::new(&panels, samples);
+    correlate(&panels, &tiles, &mut store);
+    for largest in [Largest::Magnitude, Largest::Value] {
+        for exclude in [false, true] {
+            let mut classes = Classes::new(&panels, samples, largest);
+            let excluded = |i: usize| exclude.then_some((i * 5 + 2) % atoms);
+            (0..samples).for_each(|i| classes.exclude(i, excluded(i)));
+            // Twice, because nothing of a pass may be left for the next.
+            correlate(&panels, &tiles, &mut classes);
+            correlate(&panels, &tiles, &mut classes);
+            for i in 0..samples {
+                let size = |j: usize| if Some(j) == excluded(i) { 0.0 } else { classes.size(store.of(i)[j].to_f64()) };
+                let most = (0..atoms).map(size).fold(0.0, f64::max);
+                let mut leaders = Vec::new();
+                dispatch!(level, simd => classes.leaders(simd, i, &mut leaders));
+                let first = (0..atoms).find(|&j| most > 0.0 && size(j) >= most);
+                assert!(leaders.is_sorted() && leaders.iter().all(|&j| (j as usize) < atoms));
+                assert!(first.map_or(leaders.is_empty(), |first| leaders.contains(&(first as u32))));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_leaders_hold_the_first_of_the_largest_and_the_excluded_atom_does_not_count() {
+    for_every_shape(leaders_hold_the_first_of_the_largest::<f32>);
+    for_every_shape(leaders_hold_the_first_of_the_largest::<f64>);
+}
+
+#[test]
+fn the_first_of_equal_atoms_is_among_the_leaders_wherever_its_equals_are() {
+    for level in all_levels() {
+        // The same atom twice, with all distances that lie in one class, one run of panels, or two.
+        for (first, second) in (0..140).flat_map(|first| (first + 1..140).step_by(3).map(move |second| (first, second)))
+        {
+            let d = Matrix::from_fn(3, 140, |r, j| if j == first || j == second { 1.0_f32 } else { (r % 2) as f32 });
+            let (panels, tiles) = packed(level, &d, &Matrix::from_fn(3, 1, |_, _| 1.0));
+            let mut classes = Classes::new(&panels, 1, Largest::Magnitude);
+            correlate(&panels, &tiles, &mut classes);
+            let mut leaders = Vec::new();
+            dispatch!(level, simd => classes.leaders(simd, 0, &mut leaders));
+            assert!(leaders.is_sorted() && leaders.contains(&(first as u32)), "{level:?}, {first} and {second}");
+        }
+    }
+}
+
 #[inline(always)]
 fn vector_kernels_are_the_plain_ones<S: Simd, T: Scalar>(simd: S, rows: usize, atoms: usize) {
     let d = noise::<T>(rows, atoms, 5);

@@ -2,7 +2,7 @@
 //!
 //! With one centre o for the origin, ‖x − o‖² − ‖x − c‖² = 2·(cᵀx − ½‖c‖²) where x and c now count from o. So the nearest
 //! centre has the largest product of (c, −½‖c‖²) with (x, 1), and if none is positive it is o itself: just what the
-//! running maxima of the pass are. An origin in the midst of the centres also keeps the products small, so that little
+//! running classes of the pass are. An origin in the midst of the centres also keeps the products small, so that little
 //! is lost by cancellation; the distance to the winner is then computed from x − c itself, in double precision.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use fearless_simd::{dispatch, prelude::*};
 
 use crate::blocks::Run;
 use crate::error::Result;
-use crate::kernels::{Columns, Largest, Maxima, Panels, Tiles, best_level, correlate};
+use crate::kernels::{Classes, Columns, Largest, Panels, Tiles, best_level, correlate};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
@@ -33,7 +33,8 @@ pub(super) struct Scratch<T> {
     samples: Columns<T>,
     from_origin: Vec<T>,
     tiles: Tiles<T>,
-    maxima: Maxima<T>,
+    classes: Classes<T>,
+    leaders: Vec<u32>,
     winners: Vec<usize>,
 }
 
@@ -51,7 +52,8 @@ impl<T: Scalar> Nearest<T> {
             samples: Columns::zeros(self.centers.rows(), BLOCK),
             from_origin: vec![T::ONE; self.centers.rows() + 1],
             tiles: Tiles::new(self.centers.rows() + 1, BLOCK),
-            maxima: Maxima::new(&self.panels, BLOCK, 1, Largest::Value),
+            classes: Classes::new(&self.panels, BLOCK, Largest::Value),
+            leaders: Vec::new(),
             winners: Vec::with_capacity(BLOCK),
         }
     }
@@ -74,16 +76,25 @@ impl<T: Scalar> Nearest<T> {
                 subtract(x, origin, &mut scratch.from_origin);
                 scratch.tiles.push(&scratch.from_origin);
             }
-            scratch.maxima.clear();
-            correlate(&self.panels, &scratch.tiles, &mut scratch.maxima);
-            let (maxima, winners) = (&scratch.maxima, &mut scratch.winners);
-            winners.clear();
-            dispatch!(self.panels.level(), simd => {
-                winners.extend((0..block.len()).map(|slot| maxima.best(simd, slot).unwrap_or(self.origin)));
-            });
+            correlate(&self.panels, &scratch.tiles, &mut scratch.classes);
+            scratch.winners.clear();
+            dispatch!(self.panels.level(), simd => self.find_winners(simd, scratch, block.len()));
             for (slot, i) in block.enumerate() {
                 take(i, scratch.samples.padded(slot), scratch.winners[slot]);
             }
+        }
+    }
+
+    /// The pass tells of a few centres that the nearest is one of them; the distances tell which, the first among equals.
+    #[inline(always)]
+    fn find_winners<S: Simd>(&self, simd: S, scratch: &mut Scratch<T>, count: usize) {
+        for slot in 0..count {
+            let x = scratch.samples.padded(slot);
+            scratch.leaders.clear();
+            scratch.classes.leaders(simd, slot, &mut scratch.leaders);
+            let apart = |&j: &u32| (squared_distance_by(simd, x, self.centers.padded(j as usize)), j as usize);
+            let nearest = scratch.leaders.iter().map(apart).min_by(|a, b| a.0.total_cmp(&b.0));
+            scratch.winners.push(nearest.map_or(self.origin, |(_, center)| center));
         }
     }
 
