@@ -11,7 +11,6 @@ use fearless_simd::{Level, dispatch, prelude::*};
 
 use super::selection::Selection;
 use super::{Pursuit, PursuitKind};
-use crate::coding::basis::inverse;
 use crate::coding::{Coding, CodingBasis, CodingReport, Samples, SparseCodes};
 use crate::error::Result;
 use crate::kernels::{Best, Columns, Store, Tiles, correlate, dots, subtract_combination};
@@ -44,6 +43,7 @@ struct Space<T> {
     blocked: Vec<u32>,
     residual: Vec<T>,
     products: Vec<T>,
+    left_over: Vec<f64>,
 }
 
 impl<'a, T: Scalar> Block<'a, T> {
@@ -68,6 +68,7 @@ impl<'a, T: Scalar> Block<'a, T> {
                 blocked: Vec::new(),
                 residual: vec![T::ZERO; x.stride()],
                 products: Vec::new(),
+                left_over: Vec::new(),
             },
             x,
         }
@@ -91,7 +92,7 @@ impl<'a, T: Scalar> Block<'a, T> {
         let scale = self.scales[slot];
         let target = self.coder.error.map(|error| error / scale / scale);
         let energy = squared(self.x.column(slot));
-        let mut task = Task { simd, basis: self.basis, kind: self.coder.kind };
+        let task = Task { simd, basis: self.basis, kind: self.coder.kind };
         let space = &mut self.sample;
         let c = self.correlations.of_mut(slot);
         space.start(excluded);
@@ -108,23 +109,25 @@ impl<'a, T: Scalar> Block<'a, T> {
             if c[best.0].to_f64().abs() <= smallest {
                 break;
             }
-            let Some(next) = task.choose(best.0, c, space) else {
+            let Some(wave) = task.choose(best.0, c[best.0].to_f64(), (c.len(), space)) else {
                 space.blocked.push(best.0 as u32);
                 c[best.0] = T::ZERO;
                 best = task.scan(c, space);
                 continue;
             };
-            best = next;
             choices += 1;
             if target.is_some() {
                 task.residual_of(&space.selection.coefficients(), self.x.padded(slot), space);
                 error = squared(&space.residual);
             }
+            if choices < most {
+                best = task.sweep(&wave, c, space);
+            }
         }
         let coefficients = task.finish(self.x.padded(slot), space);
         let entries = space.selection.atoms.iter().zip(coefficients);
         let basis = self.basis;
-        block.codes.push(entries.map(|(&j, a)| (j, basis.coefficient(j, a * inverse(basis.norm(j as usize)), scale))));
+        block.codes.push(entries.map(|(&j, a)| (j, basis.coefficient(j, a * basis.inverse_norm(j), scale))));
         block.report.push(self.coder.status(error, target, choices), choices, None);
     }
 }
@@ -154,8 +157,13 @@ pub(super) fn smallest_distance<T: Scalar>() -> f64 {
     T::EPSILON.to_f64().sqrt()
 }
 
+/// The energy in double precision, in eight sums side by side so that they do not wait for each other.
 pub(super) fn squared<T: Scalar>(values: &[T]) -> f64 {
-    values.iter().map(|v| v.to_f64() * v.to_f64()).sum()
+    let mut sums = [0.0; 8];
+    for values in values.chunks(8) {
+        sums.iter_mut().zip(values).for_each(|(sum, v)| *sum += v.to_f64() * v.to_f64());
+    }
+    sums.iter().sum()
 }
 
 /// What one choice does to the correlations: v = (column − Σ w_i v_i)·factor and c −= step·v.
@@ -172,20 +180,18 @@ struct Task<'a, S, T> {
     kind: PursuitKind,
 }
 
-impl<S: Simd, T: Scalar> Task<'_, S, T> {
-    /// Chooses an atom and returns the next best; `None` if it lies in the span of those chosen before.
+impl<'a, S: Simd, T: Scalar> Task<'a, S, T> {
+    /// Chooses an atom whose correlation is given and returns what that does to the correlations, of which there are
+    /// `length`; `None` if it lies in the span of those chosen before.
     #[inline(always)]
-    fn choose(&mut self, atom: usize, c: &mut [T], space: &mut Space<T>) -> Option<(usize, T)> {
+    fn choose(&self, atom: usize, correlation: f64, (length, space): (usize, &mut Space<T>)) -> Option<Wave<'a, T>> {
         let column = self.basis.unit_gram_row(atom);
-        let correlation = c[atom].to_f64();
+        space.weights.clear();
         if self.kind == PursuitKind::Matching {
             space.selection.add_share(atom as u32, correlation);
-            space.weights.clear();
-            let wave = Wave { column, factor: T::ONE, step: T::from_f64(correlation) };
-            return Some(self.sweep(&wave, c, space));
+            return Some(Wave { column, factor: T::ONE, step: T::from_f64(correlation) });
         }
-        let stride = row_stride(c.len());
-        space.weights.clear();
+        let stride = row_stride(length);
         space.weights.extend((0..space.selection.len()).map(|i| space.rows[i * stride + atom]));
         let inside: f64 = space.weights.iter().map(|w| w.to_f64() * w.to_f64()).sum();
         let distance = (1.0 - inside).max(0.0);
@@ -195,8 +201,7 @@ impl<S: Simd, T: Scalar> Task<'_, S, T> {
         let root = distance.sqrt();
         let coordinates = space.weights.iter().map(|w| w.to_f64());
         space.selection.push(atom as u32, coordinates, root, correlation / root);
-        let wave = Wave { column, factor: T::from_f64(1.0 / root), step: T::from_f64(correlation / root) };
-        Some(self.sweep(&wave, c, space))
+        Some(Wave { column, factor: T::from_f64(1.0 / root), step: T::from_f64(correlation / root) })
     }
 
     /// Carries out a wave, keeps v for later choices and returns the best score of the new correlations.
@@ -283,7 +288,7 @@ impl<S: Simd, T: Scalar> Task<'_, S, T> {
     /// residual = x − D_S a for coefficients on the unit atoms.
     #[inline(always)]
     fn residual_of(&self, coefficients: &[f64], x: &[T], space: &mut Space<T>) {
-        let unit = |j: u32, a: f64| T::from_f64(a * inverse(self.basis.norm(j as usize)));
+        let unit = |j: u32, a: f64| T::from_f64(a * self.basis.inverse_norm(j));
         let terms = space.selection.atoms.iter().zip(coefficients).map(|(&j, &a)| (j, unit(j, a)));
         subtract_combination(self.simd, self.basis.columns(), &terms, x, &mut space.residual);
     }
@@ -298,9 +303,10 @@ impl<S: Simd, T: Scalar> Task<'_, S, T> {
         self.residual_of(&coefficients, x, space);
         dots(self.simd, self.basis.columns(), &space.selection.atoms, &space.residual, &mut space.products);
         let left_over = space.products.iter().zip(&space.selection.atoms);
-        let left_over = left_over.map(|(c, &j)| c.to_f64() * inverse(self.basis.norm(j as usize))).collect();
-        let correction = space.selection.correction(left_over);
-        coefficients.iter_mut().zip(correction).for_each(|(a, change)| *a += change);
+        space.left_over.clear();
+        space.left_over.extend(left_over.map(|(c, &j)| c.to_f64() * self.basis.inverse_norm(j)));
+        space.selection.correct(&mut space.left_over);
+        coefficients.iter_mut().zip(&space.left_over).for_each(|(a, change)| *a += change);
         coefficients
     }
 }

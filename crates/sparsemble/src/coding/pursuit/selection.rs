@@ -7,7 +7,7 @@
 #[derive(Debug, Clone, Default)]
 pub(super) struct Selection {
     pub(super) atoms: Vec<u32>,
-    /// Upper triangle, column after column.
+    /// Upper triangle, column after column; one over the diagonal in its place, since all it does is divide.
     triangle: Vec<f64>,
     /// The entries of Qᵀx, or the sums of shares.
     projections: Vec<f64>,
@@ -28,7 +28,7 @@ impl Selection {
     pub(super) fn push(&mut self, atom: u32, coordinates: impl Iterator<Item = f64>, distance: f64, projection: f64) {
         self.atoms.push(atom);
         self.triangle.extend(coordinates);
-        self.triangle.push(distance);
+        self.triangle.push(1.0 / distance);
         self.projections.push(projection);
     }
 
@@ -48,27 +48,30 @@ impl Selection {
 
     /// The coefficients on the unit atoms: of the fit, or the sums of shares if nothing was fitted.
     pub(super) fn coefficients(&self) -> Vec<f64> {
-        if self.triangle.is_empty() { self.projections.clone() } else { self.solve_upper(self.projections.clone()) }
+        let mut coefficients = self.projections.clone();
+        if !self.triangle.is_empty() {
+            self.solve_upper(&mut coefficients);
+        }
+        coefficients
     }
 
-    /// (D_SᵀD_S)⁻¹ times `correlations`: what is still missing from coefficients with those correlations left over.
-    pub(super) fn correction(&self, mut correlations: Vec<f64>) -> Vec<f64> {
+    /// Replaces correlations by (D_SᵀD_S)⁻¹ times them: what is still missing from coefficients that leave them over.
+    pub(super) fn correct(&self, correlations: &mut [f64]) {
         // Rᵀy = c, then R z = y.
         for k in 0..self.len() {
             let column = self.column(k);
-            let sum: f64 = column[..k].iter().zip(&correlations).map(|(r, y)| r * y).sum();
-            correlations[k] = (correlations[k] - sum) / column[k];
+            let sum: f64 = column[..k].iter().zip(&*correlations).map(|(r, y)| r * y).sum();
+            correlations[k] = (correlations[k] - sum) * column[k];
         }
-        self.solve_upper(correlations)
+        self.solve_upper(correlations);
     }
 
-    fn solve_upper(&self, mut right: Vec<f64>) -> Vec<f64> {
+    fn solve_upper(&self, right: &mut [f64]) {
         for k in (0..self.len()).rev() {
             let column = self.column(k);
-            right[k] /= column[k];
-            let value = right[k];
+            let value = right[k] * column[k];
+            right[k] = value;
             right[..k].iter_mut().zip(column).for_each(|(b, r)| *b -= r * value);
         }
-        right
     }
 }
