@@ -145,6 +145,9 @@ impl<T: Scalar> SparseCoder<T> for Lasso {
 
 /// The smallest λ that gives each sample the zero code: 2·max_j |d_jᵀx|.
 ///
+/// This is the λ of the lasso without atom weights and with coefficients of either sign; for other weights, divide each
+/// atom by its own. [`Penalty::Relative`] takes both into account.
+///
 /// # Errors
 /// If sizes disagree or an observed value is not finite.
 ///

@@ -150,10 +150,11 @@ impl<'b, T: Scalar> Block<'b, T> {
             self.solve_overlooking(plan);
             self.live.retain(|&i| self.states[i].status.is_none());
         }
-        while round < plan.coder.max_rounds && !self.live.is_empty() {
+        while !self.live.is_empty() {
             round += 1;
             self.correlate_residuals(plan);
-            dispatch!(level, simd => self.certify_or_solve(simd, plan));
+            // What the last round has solved is still certified.
+            dispatch!(level, simd => self.certify_or_solve(simd, plan, round <= plan.coder.max_rounds));
             self.live.retain(|&i| self.states[i].status.is_none());
         }
         Ok(self.collect(plan, count))
@@ -206,7 +207,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             let residual = &self.work.residual;
             state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), inside.max(outside));
             state.rounds = 1;
-            if state.gap <= tolerance && goal.is_reached(state, residual) {
+            if state.gap <= small_enough::<T>(tolerance) && goal.is_reached(state, residual) {
                 state.status = Some(SampleStatus::Converged);
             }
             self.residuals.padded_mut(i).copy_from_slice(residual);
@@ -239,9 +240,9 @@ impl<'b, T: Scalar> Block<'b, T> {
         }
     }
 
-    /// Finishes the samples whose gap is small enough; gives the others what they miss and solves again.
+    /// Finishes the samples whose gap is small enough; gives the others what they miss and solves again, if they may go on.
     #[inline(always)]
-    fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
+    fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, go_on: bool) {
         let level = simd.level();
         let tolerance = plan.coder.tolerance;
         for (slot, &i) in self.live.iter().enumerate() {
@@ -252,12 +253,17 @@ impl<'b, T: Scalar> Block<'b, T> {
                 state.start(plan.penalty(self.scales[i]), largest, x);
             }
             let before = state.gap;
-            state.rounds += 1;
+            state.rounds += usize::from(go_on);
             state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), largest);
             let goal = Goal::new(plan.penalty(self.scales[i]), tolerance, x);
             let reached = goal.is_reached(state, residual);
-            if reached && state.gap <= tolerance {
+            if reached && state.gap <= small_enough::<T>(tolerance) {
                 state.status = Some(SampleStatus::Converged);
+                continue;
+            }
+            let within = (reached && state.gap <= tolerance).then_some(SampleStatus::Converged);
+            if !go_on {
+                state.status = within.or(Some(SampleStatus::IterationLimit));
                 continue;
             }
             let news = harvest(simd, &self.maxima, slot, state, &mut self.work, slack::<T>(state.mu, tolerance));
@@ -265,7 +271,7 @@ impl<'b, T: Scalar> Block<'b, T> {
                 // Nothing violates and the last solution was not better: this is the best there is.
                 let unreachable = goal.is_out_of_reach(state, residual);
                 let status = if unreachable { SampleStatus::Unreachable } else { SampleStatus::PrecisionLimit };
-                state.status = Some(status);
+                state.status = within.or(Some(status));
                 continue;
             }
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
@@ -477,6 +483,11 @@ impl Goal {
             Self::L1Norm { target, leeway, .. } => state.mu + (state.active.penalty() - target + 0.5 * leeway) / growth,
         }
     }
+}
+
+/// The gap that is sure to be within the tolerance although it was computed from rounded residuals and correlations.
+fn small_enough<T: Scalar>(tolerance: f64) -> f64 {
+    tolerance - (2.0 * T::EPSILON.to_f64()).min(0.25 * tolerance)
 }
 
 /// How far off a correlation may be without costing more of the gap than its share.
