@@ -136,12 +136,11 @@ fn begin_as<T: Scalar + Element>(
     let x = Rows::<T>::new(x)?;
     let (x, masses) = (x.columns()?, masses.as_ref().map(PyReadonlyArray1::as_slice).transpose()?);
     let recipe = parameters.recipe(x.columns())?;
-    let model = match start {
-        Some(atoms) => warm_start(&recipe, atoms)?,
-        None => {
-            let centers = Centers::new(recipe.n_atoms);
-            begun(&recipe, &run.call(py, |run| centers.start(x, masses, recipe.seed, run))?).map_err(to_python)?
-        }
+    let model = if let Some(atoms) = start {
+        warm_start(&recipe, atoms)?
+    } else {
+        let centers = Centers::new(recipe.n_atoms);
+        begun(&recipe, &run.call(py, |run| centers.start(x, masses, recipe.seed, run))?).map_err(to_python)?
     };
     let data = TrainingData { description: "portions of arrays in Python".into(), ..TrainingData::default() };
     let record = Record { parameters: recipe.parameters(), data, phi: None };

@@ -184,7 +184,8 @@ def lambda_max(
     Returns
     -------
     largest : ndarray of float64 of shape (n_samples,)
-        A lasso with `lam` at or above it has the zero code for that sample.
+        A lasso with `lam` at or above it has the zero code for that sample; `positive` and `atom_weights` are
+        not taken into account.
 
     Examples
     --------

@@ -10,7 +10,7 @@ use fearless_simd::{dispatch, prelude::*};
 
 use crate::blocks::Run;
 use crate::error::{Error, Result};
-use crate::kernels::{Best, Columns, Largest, Maxima, Panels, Store, Tiles, correlate, dots};
+use crate::kernels::{Best, Classes, Columns, Largest, Panels, Store, Tiles, correlate, dots};
 use crate::scalar::Scalar;
 
 use super::basis::inverse;
@@ -44,7 +44,7 @@ const BLOCK: usize = 96;
 /// Paper: §IV-A1, §IV-B, §V (1-sparse representations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OneSparse {
-    /// How many atoms to return for each sample.
+    /// How many atoms to return for each sample, or all if there are not so many.
     pub atoms: usize,
     /// Allow only positive coefficients.
     pub nonnegative: bool,
@@ -59,8 +59,8 @@ impl Default for OneSparse {
 impl<T: Scalar> SparseCoder<T> for OneSparse {
     fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
         samples.check(basis)?;
-        if self.atoms == 0 || self.atoms > basis.n_atoms() {
-            return Err(Error::parameter("atoms", self.atoms, "must be between 1 and the number of atoms"));
+        if self.atoms == 0 {
+            return Err(Error::parameter("atoms", 0, "must be at least 1"));
         }
         let fused = self.atoms == 1 && !samples.is_masked();
         let blocks = run.map_blocks(
@@ -91,9 +91,9 @@ struct Scratch<T> {
     finder: Finder<T>,
 }
 
-/// Where the correlations of a pass go: only the running maxima where these suffice, else all of them.
+/// Where the correlations of a pass go: only the running classes where these suffice, else all of them.
 enum Scores<T> {
-    Fused(Maxima<T>),
+    Fused(Classes<T>),
     Stored { correlations: Store<T>, masked_energies: Option<Store<T>> },
 }
 
@@ -106,7 +106,7 @@ impl<T: Scalar> Scratch<T> {
             tiles: Tiles::new(basis.n_features(), BLOCK),
             finder: Finder::default(),
             scores: if fused {
-                Scores::Fused(Maxima::new(panels, BLOCK, largest))
+                Scores::Fused(Classes::new(panels, BLOCK, largest))
             } else {
                 Scores::Stored { correlations: Store::new(panels, BLOCK), masked_energies: None }
             },
@@ -129,11 +129,11 @@ impl<T: Scalar> Scratch<T> {
         self.tiles.clear();
         (0..range.len()).for_each(|slot| self.tiles.push(self.x.column(slot)));
         match &mut self.scores {
-            Scores::Fused(maxima) => {
-                range.clone().enumerate().for_each(|(slot, i)| maxima.exclude(slot, samples.excluded_atom(i)));
-                correlate(basis.unit(), &self.tiles, maxima);
+            Scores::Fused(classes) => {
+                range.clone().enumerate().for_each(|(slot, i)| classes.exclude(slot, samples.excluded_atom(i)));
+                correlate(basis.unit(), &self.tiles, classes);
                 let level = basis.unit().level();
-                dispatch!(level, simd => self.finder.find_all(simd, (basis, maxima), samples, range, &self.x));
+                dispatch!(level, simd => self.finder.find_all(simd, (basis, classes), samples, range, &self.x));
                 for (&found, &scale) in self.finder.found.iter().zip(&self.scales) {
                     finish(&mut block, basis, scale, [found].into_iter());
                 }
@@ -202,7 +202,7 @@ pub(super) fn mask_energies<'a, T: Scalar>(
     Some(store)
 }
 
-/// Finds the best atom of each sample from the maxima of a pass.
+/// Finds the best atom of each sample from the classes of a pass.
 #[derive(Default)]
 struct Finder<T> {
     /// The atoms among which the best one of a sample is, and their products with it.
@@ -217,7 +217,7 @@ impl<T: Scalar> Finder<T> {
     fn find_all<S: Simd>(
         &mut self,
         simd: S,
-        (basis, maxima): (&CodingBasis<T>, &Maxima<T>),
+        (basis, classes): (&CodingBasis<T>, &Classes<T>),
         samples: &Samples<'_, T>,
         range: Range<usize>,
         x: &Columns<T>,
@@ -225,8 +225,8 @@ impl<T: Scalar> Finder<T> {
         self.found.clear();
         for (slot, i) in range.enumerate() {
             self.atoms.clear();
-            maxima.leaders(simd, slot, &mut self.atoms);
-            let found = self.best(simd, basis, (maxima, samples.excluded_atom(i)), x.padded(slot));
+            classes.leaders(simd, slot, &mut self.atoms);
+            let found = self.best(simd, basis, (classes, samples.excluded_atom(i)), x.padded(slot));
             self.found.push(found);
         }
     }
@@ -237,14 +237,14 @@ impl<T: Scalar> Finder<T> {
         &mut self,
         simd: S,
         basis: &CodingBasis<T>,
-        (maxima, excluded): (&Maxima<T>, Option<usize>),
+        (classes, excluded): (&Classes<T>, Option<usize>),
         x: &[T],
     ) -> (u32, f64) {
         let lanes = T::Native::<S>::LEN;
         dots(simd, basis.columns(), &self.atoms, x, &mut self.products);
         let coefficient = |i: usize| self.products[i].to_f64() * basis.inverse_norm(self.atoms[i]);
         let score = |i: usize| match self.atoms.get(i) {
-            Some(&atom) if excluded != Some(atom as usize) => T::from_f64(maxima.size(coefficient(i))),
+            Some(&atom) if excluded != Some(atom as usize) => T::from_f64(classes.size(coefficient(i))),
             _ => T::ZERO,
         };
         let mut best = Best::<S, T>::above(simd, T::ZERO);

@@ -41,12 +41,11 @@ impl<S: Simd, T: Scalar> Best<S, T> {
     /// The places of the largest score: of each lane that has it, the first.
     #[inline(always)]
     pub(crate) fn places(&self) -> impl Iterator<Item = usize> {
-        let lanes = T::Native::<S>::LEN;
         let mut hits = self.scores.simd_ge(self.largest()).to_bitmask();
         std::iter::from_fn(move || {
             let lane = hits.trailing_zeros() as usize;
             hits &= hits.checked_sub(1)?;
-            Some(self.vectors[lane].to_f64() as usize * lanes + lane)
+            Some(self.vectors[lane].to_f64() as usize * T::Native::<S>::LEN + lane)
         })
     }
 

@@ -6,28 +6,40 @@
 use fearless_simd::{dispatch, prelude::*};
 
 use super::aligned::Aligned;
-use super::best::Best;
 use super::columns::PADDING;
 use super::panels::{Panels, TILE, Tiles, VECTORS};
 use crate::scalar::Scalar;
 
 /// Panels in a run: worked through before the next tile of samples is loaded, few enough to stay in the first-level
 /// cache.
-const RUN: usize = 4;
-
-/// Atoms in a class of [`Maxima`]: one lane of each vector of a run.
-const CLASS: usize = RUN * VECTORS;
+pub(super) const RUN: usize = 4;
 
 /// The product of one panel and one tile: `VECTORS` vectors of correlations for each of `TILE` samples.
 pub(crate) type Product<V> = [[V; VECTORS]; TILE];
 
 /// What happens to the correlations of the atoms with a tile of samples.
+///
+/// A run of neighbouring panels is consumed between [`open`](Self::open) and [`close`](Self::close). What lives from
+/// panel to panel is passed along by value rather than kept in memory: a conditional store to memory is compiled to a
+/// masked store, which costs more than the whole product on some processors.
 pub(crate) trait Epilogue<T: Scalar> {
-    /// Takes the product of one panel; `place` is its number and the slot of the first sample.
-    fn consume<S: Simd>(&mut self, simd: S, place: (usize, usize), product: Product<T::Native<S>>);
+    /// What is carried through a run.
+    type Carry<S: Simd>: Copy;
 
-    /// Called after the last panel of a run; `place` is the number of the run and the slot of the first sample.
-    fn close<S: Simd>(&mut self, simd: S, place: (usize, usize));
+    /// Starts the run that begins with panel number `panel` for the samples from slot `slot` on.
+    fn open<S: Simd>(&self, simd: S, panel: usize, slot: usize) -> Self::Carry<S>;
+
+    /// Takes the product of one panel; `place` is its number and the slot of the first sample.
+    fn consume<S: Simd>(
+        &mut self,
+        simd: S,
+        carry: Self::Carry<S>,
+        place: (usize, usize),
+        product: Product<T::Native<S>>,
+    ) -> Self::Carry<S>;
+
+    /// Ends the run that began with panel number `panel`.
+    fn close<S: Simd>(&mut self, simd: S, carry: Self::Carry<S>, panel: usize, slot: usize);
 }
 
 /// Correlates all atoms with all samples in use (and with what lies in the rest of the last tile).
@@ -42,12 +54,14 @@ fn pass<S: Simd, T: Scalar, E: Epilogue<T>>(simd: S, panels: &Panels<T>, tiles: 
     let tile_size = tiles.rows * TILE;
     let used_tiles = &tiles.data[..tiles.used.div_ceil(TILE) * tile_size];
     for (run, panels) in panels.data.chunks(RUN * panel_size).enumerate() {
+        let first = run * RUN;
         for (t, tile) in used_tiles.chunks_exact(tile_size).enumerate() {
+            let mut carry = epilogue.open(simd, first, t * TILE);
             for (p, panel) in panels.chunks_exact(panel_size).enumerate() {
                 let product = multiply::<S, T>(simd, panel, tile);
-                epilogue.consume(simd, (run * RUN + p, t * TILE), product);
+                carry = epilogue.consume(simd, carry, (first + p, t * TILE), product);
             }
-            epilogue.close(simd, (run, t * TILE));
+            epilogue.close(simd, carry, first, t * TILE);
         }
     }
 }
@@ -78,134 +92,120 @@ pub(crate) enum Largest {
     Value,
 }
 
-/// Keeps the largest correlation of each *class* of atoms with each sample.
+/// Keeps the largest correlation of each *class* of atoms with each sample, and which atom it was.
 ///
-/// A class is one lane of one run of panels: the atoms [`Maxima::atoms`]. Which of them it was is not kept: the few who
-/// ask are served more cheaply by the products of those atoms than by an index that every tile has to carry.
+/// The panels are cut into groups of neighbours, and a class is one lane of one group: more groups give the lasso more
+/// candidates from the same pass. The largest of all is the largest of the classes.
 #[derive(Debug)]
 pub(crate) struct Maxima<T> {
     largest: Largest,
-    n_atoms: usize,
-    lanes: usize,
-    /// Classes of a sample.
-    classes: usize,
-    /// More than the classes: samples whose distance is a power of two would fight for the same lines of the cache.
-    stride: usize,
+    groups: usize,
+    panels_per_group: usize,
+    width: usize,
     values: Aligned<T>,
-    /// The maxima of the run being worked through, a vector each.
-    run: [[T; PADDING]; TILE],
+    /// The panel of the maximum; a float so that it lives in the same registers (exact below 2²⁴ panels).
+    places: Aligned<T>,
     /// For each slot the panel and lane of an atom to be left out; no panel at all is `usize::MAX`.
     excluded: Vec<(usize, usize)>,
     excludes_any: bool,
 }
 
 impl<T: Scalar> Maxima<T> {
-    /// For up to `capacity` samples.
-    pub(crate) fn new(panels: &Panels<T>, capacity: usize, largest: Largest) -> Self {
-        let lanes = panels.width / VECTORS;
-        let classes = panels.count().div_ceil(RUN) * lanes;
-        let stride = classes + PADDING;
+    /// For up to `capacity` samples, with about `classes` classes each.
+    pub(crate) fn new(panels: &Panels<T>, capacity: usize, classes: usize, largest: Largest) -> Self {
+        // Whole runs of panels, so that a tile's maxima stay in the first-level cache from one panel to the next.
+        let wanted = panels.count().div_ceil((classes / panels.width).max(1));
+        let panels_per_group = wanted.next_multiple_of(RUN);
+        let groups = panels.count().div_ceil(panels_per_group);
         let slots = capacity.next_multiple_of(TILE);
+        let size = slots * groups * panels.width;
         Self {
             largest,
-            n_atoms: panels.atoms,
-            lanes,
-            classes,
-            stride,
-            values: Aligned::zeros(slots * stride),
-            run: [[T::ZERO; PADDING]; TILE],
+            groups,
+            panels_per_group,
+            width: panels.width,
+            values: Aligned::zeros(size),
+            places: Aligned::zeros(size),
             excluded: vec![(usize::MAX, 0); slots],
             excludes_any: false,
         }
     }
 
+    /// Starts a new pass.
+    pub(crate) fn clear(&mut self) {
+        // Zero is a bound from below for both kinds: an atom without correlation is never worth choosing.
+        self.values.fill(T::ZERO);
+    }
+
     /// Leaves one atom out for the sample in `slot`, or none.
     pub(crate) fn exclude(&mut self, slot: usize, atom: Option<usize>) {
-        self.excluded[slot] =
-            atom.map_or((usize::MAX, 0), |j| (j / (VECTORS * self.lanes), j % (VECTORS * self.lanes)));
+        self.excluded[slot] = atom.map_or((usize::MAX, 0), |j| (j / self.width, j % self.width));
         self.excludes_any |= atom.is_some();
     }
 
-    /// The class of an atom.
-    #[inline(always)]
-    pub(crate) fn class(&self, atom: u32) -> usize {
-        // The number of lanes is a power of two, so no division is needed.
-        let (vector, lane) = (atom as usize >> self.lanes.trailing_zeros(), atom as usize & (self.lanes - 1));
-        vector / CLASS * self.lanes + lane
-    }
-
-    /// What counts of a correlation.
-    #[inline(always)]
-    pub(crate) fn size(&self, correlation: f64) -> f64 {
-        if self.largest == Largest::Magnitude { correlation.abs() } else { correlation }
-    }
-
-    /// The atoms of a class, in order; the excluded one is among them.
-    #[inline(always)]
-    pub(crate) fn atoms(&self, class: usize) -> impl Iterator<Item = u32> + use<T> {
-        let lane = class & (self.lanes - 1);
-        let first = (class - lane) * CLASS + lane;
-        let (lanes, end) = (self.lanes, self.n_atoms);
-        (0..CLASS).map(move |i| first + i * lanes).take_while(move |atom| *atom < end).map(|atom| atom as u32)
-    }
-
-    /// Gives `take` each class whose largest correlation (its magnitude, unless values count) exceeds `threshold`, which
-    /// must not be negative, and that correlation.
+    /// Gives `take` the atom and the correlation (its magnitude, unless values count) of every class where that exceeds
+    /// `threshold`, which must not be negative.
     #[inline(always)]
     pub(crate) fn above<S: Simd>(&self, simd: S, slot: usize, threshold: T, mut take: impl FnMut(usize, T)) {
         let lanes = T::Native::<S>::LEN;
+        let start = slot * self.groups * self.width;
         let limit = T::Native::<S>::splat(simd, threshold);
-        let values = self.of(slot);
+        let values = &self.values[start..start + self.groups * self.width];
         for (v, part) in values.chunks_exact(lanes).enumerate() {
             let mut hits = T::Native::<S>::from_slice(simd, part).simd_gt(limit).to_bitmask();
             while hits != 0 {
                 let class = v * lanes + hits.trailing_zeros() as usize;
-                take(class, values[class]);
+                let panel = self.places[start + class].to_f64() as usize;
+                // The width of a panel is a power of two, and a division here would cost more than all the rest.
+                take(panel * self.width + (class & (self.width - 1)), values[class]);
                 hits &= hits - 1;
-            }
-        }
-    }
-
-    /// Puts the atoms of the class with the largest correlation into `out`, which is empty, in order; nothing if that is
-    /// zero. Among them is the first of all atoms with that correlation.
-    #[inline(always)]
-    pub(crate) fn leaders<S: Simd>(&self, simd: S, slot: usize, out: &mut Vec<u32>) {
-        let mut best = Best::<S, T>::above(simd, T::ZERO);
-        for part in self.of(slot).chunks_exact(T::Native::<S>::LEN) {
-            best.offer(T::Native::<S>::from_slice(simd, part));
-        }
-        if best.largest() > T::ZERO {
-            // Equals in other lanes of the same run may come before.
-            let mut classes = 0;
-            best.places().for_each(|class| {
-                out.extend(self.atoms(class));
-                classes += 1;
-            });
-            if classes > 1 {
-                out.sort_unstable();
             }
         }
     }
 
     /// The largest correlation of all, zero if none is positive.
     #[inline(always)]
-    pub(crate) fn largest<S: Simd>(&self, simd: S, slot: usize) -> T {
-        let mut largest = T::Native::<S>::splat(simd, T::ZERO);
-        for part in self.of(slot).chunks_exact(T::Native::<S>::LEN) {
-            largest = largest.max(T::Native::<S>::from_slice(simd, part));
-        }
-        largest.reduce_max()
+    pub(crate) fn largest(&self, slot: usize) -> T {
+        let classes = self.groups * self.width;
+        let values = &self.values[slot * classes..][..classes];
+        values.iter().fold(T::ZERO, |largest, &value| if value > largest { value } else { largest })
     }
 
+    /// Where the maxima of the run that begins with `panel` lie for one sample.
     #[inline(always)]
-    fn of(&self, slot: usize) -> &[T] {
-        &self.values[slot * self.stride..][..self.classes]
+    fn range(&self, panel: usize, slot: usize) -> std::ops::Range<usize> {
+        let start = (slot * self.groups + panel / self.panels_per_group) * self.width;
+        start..start + self.width
     }
 }
 
 impl<T: Scalar> Epilogue<T> for Maxima<T> {
+    /// The maxima so far and the panels they were found in.
+    type Carry<S: Simd> = [Product<T::Native<S>>; 2];
+
     #[inline(always)]
-    fn consume<S: Simd>(&mut self, simd: S, (panel, slot): (usize, usize), mut product: Product<T::Native<S>>) {
+    fn open<S: Simd>(&self, simd: S, panel: usize, slot: usize) -> Self::Carry<S> {
+        let lanes = T::Native::<S>::LEN;
+        let zero = T::Native::<S>::splat(simd, T::ZERO);
+        let mut carry = [[[zero; VECTORS]; TILE]; 2];
+        for s in 0..TILE {
+            let range = self.range(panel, slot + s);
+            for (carry, from) in carry.iter_mut().zip([&self.values[range.clone()], &self.places[range]]) {
+                let vectors = from.chunks_exact(lanes).map(|part| T::Native::<S>::from_slice(simd, part));
+                carry[s].iter_mut().zip(vectors).for_each(|(out, vector)| *out = vector);
+            }
+        }
+        carry
+    }
+
+    #[inline(always)]
+    fn consume<S: Simd>(
+        &mut self,
+        simd: S,
+        [mut values, mut places]: Self::Carry<S>,
+        (panel, slot): (usize, usize),
+        mut product: Product<T::Native<S>>,
+    ) -> Self::Carry<S> {
         if self.excludes_any {
             for (s, correlations) in product.iter_mut().enumerate() {
                 let (excluded_panel, lane) = self.excluded[slot + s];
@@ -214,31 +214,32 @@ impl<T: Scalar> Epilogue<T> for Maxima<T> {
                 }
             }
         }
-        if self.largest == Largest::Magnitude {
-            product.as_flattened_mut().iter_mut().for_each(|c| *c = c.abs());
+        let here = T::Native::<S>::splat(simd, T::from_f64(f64::from(panel as u32)));
+        for ((values, places), correlations) in values.iter_mut().zip(&mut places).zip(product) {
+            for ((value, place), correlation) in values.iter_mut().zip(places).zip(correlations) {
+                let size = if self.largest == Largest::Magnitude { correlation.abs() } else { correlation };
+                *place = size.simd_gt(*value).select(here, *place);
+                *value = size.max(*value);
+            }
         }
-        for (most, [low, high]) in self.run.iter_mut().zip(product) {
-            let most = &mut most[..T::Native::<S>::LEN];
-            low.max(high).max(T::Native::<S>::from_slice(simd, most)).store_slice(most);
-        }
+        [values, places]
     }
 
     #[inline(always)]
-    fn close<S: Simd>(&mut self, simd: S, (run, slot): (usize, usize)) {
+    fn close<S: Simd>(&mut self, _: S, carry: Self::Carry<S>, panel: usize, slot: usize) {
         let lanes = T::Native::<S>::LEN;
-        for (s, most) in self.run.iter_mut().enumerate() {
-            let most = &mut most[..lanes];
-            let to = (slot + s) * self.stride + run * lanes;
-            T::Native::<S>::from_slice(simd, most).store_slice(&mut self.values[to..to + lanes]);
-            // Zero is a bound from below for both kinds: an atom without correlation is never worth choosing.
-            T::Native::<S>::splat(simd, T::ZERO).store_slice(most);
+        for s in 0..TILE {
+            let range = self.range(panel, slot + s);
+            for (carry, to) in carry.iter().zip([&mut self.values[range.clone()], &mut self.places[range]]) {
+                to.chunks_exact_mut(lanes).zip(&carry[s]).for_each(|(out, vector)| vector.store_slice(out));
+            }
         }
     }
 }
 
 /// Sets one lane of a panel's correlations to zero, by comparison: an index would force them all out of registers.
 #[inline(always)]
-fn without_lane<S: Simd, T: Scalar>(
+pub(super) fn without_lane<S: Simd, T: Scalar>(
     simd: S,
     correlations: [T::Native<S>; VECTORS],
     lane: usize,
@@ -283,8 +284,13 @@ impl<T: Scalar> Store<T> {
 }
 
 impl<T: Scalar> Epilogue<T> for Store<T> {
+    type Carry<S: Simd> = ();
+
     #[inline(always)]
-    fn consume<S: Simd>(&mut self, _: S, (panel, slot): (usize, usize), product: Product<T::Native<S>>) {
+    fn open<S: Simd>(&self, _: S, _: usize, _: usize) {}
+
+    #[inline(always)]
+    fn consume<S: Simd>(&mut self, _: S, (): (), (panel, slot): (usize, usize), product: Product<T::Native<S>>) {
         let lanes = T::Native::<S>::LEN;
         for (s, correlations) in product.into_iter().enumerate() {
             let start = (slot + s) * self.stride + panel * VECTORS * lanes;
@@ -294,5 +300,5 @@ impl<T: Scalar> Epilogue<T> for Store<T> {
     }
 
     #[inline(always)]
-    fn close<S: Simd>(&mut self, _: S, _: (usize, usize)) {}
+    fn close<S: Simd>(&mut self, _: S, (): (), _: usize, _: usize) {}
 }

@@ -12,6 +12,7 @@
 
 mod aligned;
 mod best;
+mod classes;
 mod columns;
 mod correlate;
 mod panels;
@@ -21,6 +22,7 @@ mod tests;
 mod vectors;
 
 pub(crate) use best::Best;
+pub(crate) use classes::Classes;
 pub(crate) use columns::Columns;
 pub(crate) use correlate::{Largest, Maxima, Store, correlate};
 pub(crate) use panels::{Panels, Tiles};

@@ -72,35 +72,32 @@ fn maxima_are_those_of_the_stored_product<T: Scalar>(level: Level, rows: usize, 
     let (panels, tiles) = packed(level, &d, &x);
     let mut store = Store::new(&panels, samples);
     correlate(&panels, &tiles, &mut store);
-    for (largest, exclude) in
-        [(Largest::Magnitude, false), (Largest::Magnitude, true), (Largest::Value, true), (Largest::Value, false)]
-    {
-        let mut maxima = Maxima::new(&panels, samples, largest);
+    for (classes, largest, exclude) in [
+        (1, Largest::Magnitude, false),
+        (64, Largest::Magnitude, true),
+        (32, Largest::Value, true),
+        (1, Largest::Value, false),
+    ] {
+        let mut maxima = Maxima::new(&panels, samples, classes, largest);
         let excluded = |i: usize| exclude.then_some((i * 5 + 2) % atoms);
         (0..samples).for_each(|i| maxima.exclude(i, excluded(i)));
-        // Twice, because nothing of a pass may be left for the next.
-        correlate(&panels, &tiles, &mut maxima);
+        maxima.clear();
         correlate(&panels, &tiles, &mut maxima);
         for i in 0..samples {
-            let size = |j: usize| if Some(j) == excluded(i) { 0.0 } else { maxima.size(store.of(i)[j].to_f64()) };
-            let most = |atoms: &mut dyn Iterator<Item = usize>| atoms.map(size).fold(0.0, f64::max);
-            let largest: T = dispatch!(level, simd => maxima.largest(simd, i));
-            assert_eq!(largest.to_f64().to_bits(), most(&mut (0..atoms)).to_bits());
-            let mut seen = Vec::new();
-            dispatch!(level, simd => maxima.above(simd, i, T::ZERO, |class, value| {
-                let members: Vec<u32> = maxima.atoms(class).collect();
-                assert!(members.iter().all(|&j| maxima.class(j) == class));
-                assert_eq!(value.to_f64().to_bits(), most(&mut members.iter().map(|&j| j as usize)).to_bits());
-                seen.extend(members);
+            let size = |j: usize| match largest {
+                Largest::Magnitude => store.of(i)[j].abs(),
+                Largest::Value => store.of(i)[j],
+            };
+            let allowed = (0..atoms).filter(|j| Some(*j) != excluded(i));
+            let plain = allowed.map(size).fold(T::ZERO, |a, b| if b > a { b } else { a });
+            assert_eq!(maxima.largest(i).to_f64().to_bits(), plain.to_f64().to_bits());
+            let mut seen = T::ZERO;
+            dispatch!(level, simd => maxima.above(simd, i, T::ZERO, |atom, value| {
+                assert!(atom < atoms && Some(atom) != excluded(i));
+                assert_eq!(value.to_f64().to_bits(), size(atom).to_f64().to_bits());
+                seen = if value > seen { value } else { seen };
             }));
-            seen.sort_unstable();
-            assert!(seen.is_sorted_by(|a, b| a < b) && seen.iter().all(|&j| (j as usize) < atoms));
-            assert!((0..atoms).all(|j| size(j) <= 0.0 || seen.contains(&(j as u32))));
-            let mut leaders = Vec::new();
-            dispatch!(level, simd => maxima.leaders(simd, i, &mut leaders));
-            let first = (0..atoms as u32).find(|&j| size(j as usize) > 0.0 && size(j as usize) >= largest.to_f64());
-            assert!(leaders.is_sorted() && first.is_none_or(|first| leaders.contains(&first)));
-            assert!(first.is_some() || leaders.is_empty());
+            assert_eq!(seen.to_f64().to_bits(), plain.to_f64().to_bits());
         }
     }
 }
@@ -111,6 +108,38 @@ fn the_maxima_are_those_of_the_stored_product_and_leave_the_excluded_atom_out() 
     for_every_shape(maxima_are_those_of_the_stored_product::<f64>);
 }
 
+fn leaders_hold_the_first_of_the_largest<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
+    let (d, x) = (noise::<T>(rows, atoms, 3), noise::<T>(rows, samples, 4));
+    let (panels, tiles) = packed(level, &d, &x);
+    let mut store = Store::new(&panels, samples);
+    correlate(&panels, &tiles, &mut store);
+    for largest in [Largest::Magnitude, Largest::Value] {
+        for exclude in [false, true] {
+            let mut classes = Classes::new(&panels, samples, largest);
+            let excluded = |i: usize| exclude.then_some((i * 5 + 2) % atoms);
+            (0..samples).for_each(|i| classes.exclude(i, excluded(i)));
+            // Twice, because nothing of a pass may be left for the next.
+            correlate(&panels, &tiles, &mut classes);
+            correlate(&panels, &tiles, &mut classes);
+            for i in 0..samples {
+                let size = |j: usize| if Some(j) == excluded(i) { 0.0 } else { classes.size(store.of(i)[j].to_f64()) };
+                let most = (0..atoms).map(size).fold(0.0, f64::max);
+                let mut leaders = Vec::new();
+                dispatch!(level, simd => classes.leaders(simd, i, &mut leaders));
+                let first = (0..atoms).find(|&j| most > 0.0 && size(j) >= most);
+                assert!(leaders.is_sorted() && leaders.iter().all(|&j| (j as usize) < atoms));
+                assert!(first.map_or(leaders.is_empty(), |first| leaders.contains(&(first as u32))));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_leaders_hold_the_first_of_the_largest_and_the_excluded_atom_does_not_count() {
+    for_every_shape(leaders_hold_the_first_of_the_largest::<f32>);
+    for_every_shape(leaders_hold_the_first_of_the_largest::<f64>);
+}
+
 #[test]
 fn the_first_of_equal_atoms_is_among_the_leaders_wherever_its_equals_are() {
     for level in all_levels() {
@@ -119,10 +148,10 @@ fn the_first_of_equal_atoms_is_among_the_leaders_wherever_its_equals_are() {
         {
             let d = Matrix::from_fn(3, 140, |r, j| if j == first || j == second { 1.0_f32 } else { (r % 2) as f32 });
             let (panels, tiles) = packed(level, &d, &Matrix::from_fn(3, 1, |_, _| 1.0));
-            let mut maxima = Maxima::new(&panels, 1, Largest::Magnitude);
-            correlate(&panels, &tiles, &mut maxima);
+            let mut classes = Classes::new(&panels, 1, Largest::Magnitude);
+            correlate(&panels, &tiles, &mut classes);
             let mut leaders = Vec::new();
-            dispatch!(level, simd => maxima.leaders(simd, 0, &mut leaders));
+            dispatch!(level, simd => classes.leaders(simd, 0, &mut leaders));
             assert!(leaders.is_sorted() && leaders.contains(&(first as u32)), "{level:?}, {first} and {second}");
         }
     }

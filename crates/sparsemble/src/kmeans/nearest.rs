@@ -11,7 +11,7 @@ use fearless_simd::dispatch;
 
 use crate::blocks::Run;
 use crate::error::Result;
-use crate::kernels::{Columns, Largest, Maxima, Panels, Tiles, best_level, correlate};
+use crate::kernels::{Classes, Columns, Largest, Panels, Tiles, best_level, correlate};
 use crate::matrix::Matrix;
 use crate::points::Points;
 use crate::scalar::Scalar;
@@ -38,7 +38,7 @@ pub(super) struct Scratch<T> {
     /// (x − o, 1) of each sample.
     from_origin: Columns<T>,
     tiles: Tiles<T>,
-    maxima: Maxima<T>,
+    classes: Classes<T>,
     /// Centres of which the nearest is one.
     leaders: Vec<u32>,
     space: Option<screen::Space<T>>,
@@ -63,7 +63,7 @@ impl<T: Scalar> Nearest<T> {
             samples: Columns::zeros(rows, BLOCK),
             from_origin: Columns::zeros(rows + 1, BLOCK),
             tiles: Tiles::new(rows + 1, BLOCK),
-            maxima: Maxima::new(&self.panels, BLOCK, Largest::Value),
+            classes: Classes::new(&self.panels, BLOCK, Largest::Value),
             leaders: Vec::new(),
             space: self.screen.as_ref().map(Screen::space),
             limits: Vec::with_capacity(BLOCK),
@@ -122,13 +122,13 @@ impl<T: Scalar> Nearest<T> {
 
     /// Looks at all centres. The pass tells of a few that the nearest is one of them; the distances tell which.
     fn search(&self, scratch: &mut Scratch<T>) {
-        let Scratch { samples, tiles, maxima, leaders, limits, found, .. } = scratch;
-        correlate(&self.panels, tiles, maxima);
+        let Scratch { samples, tiles, classes, leaders, limits, found, .. } = scratch;
+        correlate(&self.panels, tiles, classes);
         found.clear();
         dispatch!(self.panels.level(), simd => {
             for (slot, &limit) in limits.iter().enumerate() {
                 leaders.clear();
-                maxima.leaders(simd, slot, leaders);
+                classes.leaders(simd, slot, leaders);
                 if leaders.is_empty() {
                     leaders.push(self.origin as u32); // no centre is nearer
                 }

@@ -13,7 +13,6 @@ use fearless_simd::{Level, dispatch, prelude::*};
 
 use super::inverse::Inverse;
 use super::overview::{self, Overview};
-use crate::coding::basis::inverse;
 use crate::kernels::{Best, Columns, axpy, dot, dots, subtract_combination};
 use crate::scalar::Scalar;
 
@@ -83,27 +82,6 @@ impl<T: Scalar> Work<'_, T> {
             change: Vec::new(),
             overlooking: overview::Space::new(),
         }
-    }
-}
-
-impl<'b, T: Scalar> Work<'b, T> {
-    /// Keeps the candidates whose correlation with the residual, in units of their weight, exceeds `threshold`, and
-    /// returns the largest.
-    #[inline(always)]
-    pub(super) fn keep_larger<S: Simd>(&mut self, simd: S, problem: &Problem<'_, 'b, T>, threshold: f64) -> f64 {
-        dots(simd, problem.columns, &self.candidates, &self.residual, &mut self.products);
-        let (mut kept, mut largest) = (0, threshold);
-        for i in 0..self.candidates.len() {
-            let (atom, c) = (self.candidates[i], self.products[i].to_f64());
-            let size = if problem.nonnegative { c } else { c.abs() } * inverse(problem.weight(atom));
-            if size > threshold {
-                self.candidates[kept] = atom;
-                kept += 1;
-                largest = size.max(largest);
-            }
-        }
-        self.candidates.truncate(kept);
-        largest
     }
 }
 

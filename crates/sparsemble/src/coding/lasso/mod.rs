@@ -13,8 +13,6 @@ mod inverse;
 mod overview;
 mod rounds;
 
-use fearless_simd::dispatch;
-
 use crate::blocks::Run;
 use crate::error::{Error, Result};
 use crate::kernels::{Columns, Largest, Maxima, Tiles, correlate};
@@ -147,6 +145,9 @@ impl<T: Scalar> SparseCoder<T> for Lasso {
 
 /// The smallest λ that gives each sample the zero code: 2·max_j |d_jᵀx|.
 ///
+/// This is the λ of the lasso without atom weights and with coefficients of either sign; for other weights, divide each
+/// atom by its own. [`Penalty::Relative`] takes both into account.
+///
 /// # Errors
 /// If sizes disagree or an observed value is not finite.
 ///
@@ -165,18 +166,18 @@ pub fn lambda_max<T: Scalar>(basis: &CodingBasis<T>, samples: &Samples<'_, T>, r
     let scratch = || {
         let x = Columns::zeros(basis.n_features(), rounds::BLOCK);
         let tiles = Tiles::new(basis.n_features(), rounds::BLOCK);
-        (x, tiles, Maxima::new(&panels, rounds::BLOCK, Largest::Magnitude), Vec::new())
+        (x, tiles, Maxima::new(&panels, rounds::BLOCK, 1, Largest::Magnitude), Vec::new())
     };
     let blocks = run.map_blocks(samples.count(), rounds::BLOCK, scratch, |(x, tiles, maxima, scales), range| {
         samples.load(range.clone(), x, scales)?;
         tiles.clear();
+        maxima.clear();
         for (slot, sample) in range.enumerate() {
             tiles.push(x.column(slot));
             maxima.exclude(slot, samples.excluded_atom(sample));
         }
         correlate(&panels, tiles, maxima);
-        let largest = |slot: usize| dispatch!(panels.level(), simd => maxima.largest(simd, slot)).to_f64();
-        Ok(scales.iter().enumerate().map(|(slot, s)| 2.0 * s * largest(slot)).collect::<Vec<_>>())
+        Ok(scales.iter().enumerate().map(|(slot, s)| 2.0 * s * maxima.largest(slot).to_f64()).collect::<Vec<_>>())
     })?;
     Ok(blocks.concat())
 }

@@ -18,6 +18,9 @@ use crate::scalar::Scalar;
 /// stay in cache.
 pub(super) const BLOCK: usize = 96;
 
+/// Classes of atoms whose largest correlation a pass reports: the most atoms that can join a working set in a round.
+const CLASSES: usize = 32;
+
 /// Atoms whose correlation reaches this fraction of μ join the working set although they do not violate anything yet:
 /// the next solution often needs them, and a pass costs more than a few idle candidates.
 const HARVEST: f64 = 0.95;
@@ -120,7 +123,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             masks: None,
             scales: Vec::with_capacity(BLOCK),
             tiles: Tiles::new(rows, BLOCK),
-            maxima: Maxima::new(plan.panels(), BLOCK, plan.coder.largest()),
+            maxima: Maxima::new(plan.panels(), BLOCK, CLASSES, plan.coder.largest()),
             correlations: plan.overlooks.then(|| Store::new(plan.panels(), BLOCK)),
             states: (0..BLOCK).map(|_| State::default()).collect(),
             live: Vec::with_capacity(BLOCK),
@@ -147,10 +150,11 @@ impl<'b, T: Scalar> Block<'b, T> {
             self.solve_overlooking(plan);
             self.live.retain(|&i| self.states[i].status.is_none());
         }
-        while round < plan.coder.max_rounds && !self.live.is_empty() {
+        while !self.live.is_empty() {
             round += 1;
             self.correlate_residuals(plan);
-            dispatch!(level, simd => self.certify_or_solve(simd, plan));
+            // What the last round has solved is still certified.
+            dispatch!(level, simd => self.certify_or_solve(simd, plan, round <= plan.coder.max_rounds));
             self.live.retain(|&i| self.states[i].status.is_none());
         }
         Ok(self.collect(plan, count))
@@ -203,7 +207,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             let residual = &self.work.residual;
             state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), inside.max(outside));
             state.rounds = 1;
-            if state.gap <= tolerance && goal.is_reached(state, residual) {
+            if state.gap <= small_enough::<T>(tolerance) && goal.is_reached(state, residual) {
                 state.status = Some(SampleStatus::Converged);
             }
             self.residuals.padded_mut(i).copy_from_slice(residual);
@@ -213,6 +217,7 @@ impl<'b, T: Scalar> Block<'b, T> {
     /// One pass of the live residuals over the whole dictionary.
     fn correlate_residuals(&mut self, plan: &Plan<'b, T>) {
         self.tiles.clear();
+        self.maxima.clear();
         for (slot, &i) in self.live.iter().enumerate() {
             self.tiles.push(self.residuals.column(i));
             self.maxima.exclude(slot, self.states[i].excluded);
@@ -235,39 +240,43 @@ impl<'b, T: Scalar> Block<'b, T> {
         }
     }
 
-    /// Finishes the samples whose gap is small enough; gives the others what they miss and solves again.
+    /// Finishes the samples whose gap is small enough; gives the others what they miss and solves again, if they may go on.
     #[inline(always)]
-    fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
+    fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, go_on: bool) {
         let level = simd.level();
         let tolerance = plan.coder.tolerance;
         for (slot, &i) in self.live.iter().enumerate() {
             let (x, residual) = (self.x.padded(i), self.residuals.padded(i));
             let state = &mut self.states[i];
-            let largest = self.maxima.largest(simd, slot).to_f64();
+            let largest = self.maxima.largest(slot).to_f64();
             if state.rounds == 0 {
                 state.start(plan.penalty(self.scales[i]), largest, x);
             }
             let before = state.gap;
-            state.rounds += 1;
+            state.rounds += usize::from(go_on);
             state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), largest);
             let goal = Goal::new(plan.penalty(self.scales[i]), tolerance, x);
             let reached = goal.is_reached(state, residual);
-            if reached && state.gap <= tolerance {
+            if reached && state.gap <= small_enough::<T>(tolerance) {
                 state.status = Some(SampleStatus::Converged);
+                continue;
+            }
+            let within = (reached && state.gap <= tolerance).then_some(SampleStatus::Converged);
+            if !go_on {
+                state.status = within.or(Some(SampleStatus::IterationLimit));
+                continue;
+            }
+            let news = harvest(simd, &self.maxima, slot, state, &mut self.work, slack::<T>(state.mu, tolerance));
+            if !news && state.rounds > 2 && state.gap >= 0.5 * before {
+                // Nothing violates and the last solution was not better: this is the best there is.
+                let unreachable = goal.is_out_of_reach(state, residual);
+                let status = if unreachable { SampleStatus::Unreachable } else { SampleStatus::PrecisionLimit };
+                state.status = within.or(Some(status));
                 continue;
             }
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
             let problem = plan.problem(x, mask);
             self.work.residual.copy_from_slice(residual);
-            let slack = slack::<T>(state.mu, tolerance);
-            let news = harvest(simd, (&self.maxima, slot), (state, slack), &problem, &mut self.work);
-            if !news && state.rounds > 2 && state.gap >= 0.5 * before {
-                // Nothing violates and the last solution was not better: this is the best there is.
-                let unreachable = goal.is_out_of_reach(state, residual);
-                let status = if unreachable { SampleStatus::Unreachable } else { SampleStatus::PrecisionLimit };
-                state.status = Some(status);
-                continue;
-            }
             goal.solve(level, &problem, state, tolerance, &mut self.work);
             if state.give_up_if_diverged(x, &mut self.work.residual) {
                 state.gap = relative_gap(x, x, state.mu, 0.0, state.mu_max);
@@ -315,24 +324,23 @@ impl<'b, T: Scalar> Plan<'b, T> {
 
 /// Puts the atoms worth having into the working space; `true` if one of them violates the optimality conditions.
 #[inline(always)]
-fn harvest<'b, S: Simd, T: Scalar>(
+fn harvest<S: Simd, T: Scalar>(
     simd: S,
-    (maxima, slot): (&Maxima<T>, usize),
-    (state, slack): (&State, f64),
-    problem: &Problem<'_, 'b, T>,
-    work: &mut Work<'b, T>,
+    maxima: &Maxima<T>,
+    slot: usize,
+    state: &State,
+    work: &mut Work<'_, T>,
+    slack: f64,
 ) -> bool {
-    let members = &state.active.atoms;
     work.candidates.clear();
-    maxima.above(simd, slot, T::from_f64(HARVEST * state.mu), |class, value| {
-        // The correlation of a member is μ, and nothing in its class is larger.
-        let settled = value.to_f64() <= state.mu + slack && members.iter().any(|&j| maxima.class(j) == class);
-        if !settled {
-            let others = |j: &u32| state.excluded != Some(*j as usize) && !members.contains(j);
-            work.candidates.extend(maxima.atoms(class).filter(others));
+    let mut violated = false;
+    maxima.above(simd, slot, T::from_f64(HARVEST * state.mu), |atom, value| {
+        if !state.active.atoms.contains(&(atom as u32)) {
+            violated |= value.to_f64() > state.mu + slack;
+            work.candidates.push(atom as u32);
         }
     });
-    work.keep_larger(simd, problem, HARVEST * state.mu) > state.mu + slack
+    violated
 }
 
 impl State {
@@ -475,6 +483,11 @@ impl Goal {
             Self::L1Norm { target, leeway, .. } => state.mu + (state.active.penalty() - target + 0.5 * leeway) / growth,
         }
     }
+}
+
+/// The gap that is sure to be within the tolerance although it was computed from rounded residuals and correlations.
+fn small_enough<T: Scalar>(tolerance: f64) -> f64 {
+    tolerance - (2.0 * T::EPSILON.to_f64()).min(0.25 * tolerance)
 }
 
 /// How far off a correlation may be without costing more of the gap than its share.

@@ -214,14 +214,13 @@ impl<'a, S: Simd, T: Scalar> Task<'a, S, T> {
         }
         let mut best = Best::<S, T>::above(self.simd, T::ZERO);
         let mut at = 0;
-        while at + 8 * lanes <= c.len() {
-            self.sweep_part::<8>(at, wave, c, space, &mut best);
-            at += 8 * lanes;
+        while at + 4 * lanes <= c.len() {
+            self.sweep_part::<4>(at, wave, c, space, &mut best);
+            at += 4 * lanes;
         }
         // The correlations are whole panels of two vectors.
-        while at < c.len() {
+        if at < c.len() {
             self.sweep_part::<2>(at, wave, c, space, &mut best);
-            at += 2 * lanes;
         }
         best.reduce()
     }

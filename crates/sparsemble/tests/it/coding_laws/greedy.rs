@@ -339,5 +339,12 @@ fn greedy_parameters_out_of_range_are_refused_by_name() {
         }
     }
     assert!(message(&OneSparse { atoms: 0, nonnegative: false }).starts_with("atoms = 0"));
-    assert!(message(&OneSparse { atoms: 7, nonnegative: false }).starts_with("atoms = 7"));
+}
+
+#[test]
+fn more_single_atoms_than_there_are_means_all_of_them() {
+    let problem = Problem::<f64>::random(1, 4, 6, 2);
+    let codes = |atoms: usize| problem.encode(&OneSparse { atoms, nonnegative: false }).codes;
+    assert_eq!(codes(7), codes(6));
+    assert_eq!(codes(6).n_nonzero(), 12);
 }

@@ -84,6 +84,23 @@ fn codes_in_large_dictionaries_are_optimal() {
     }
 }
 
+#[test]
+fn the_gap_of_samples_cut_short_is_that_of_their_codes() {
+    for max_rounds in [1, 2] {
+        let problem = Problem::<f64>::random(4, 60, 800, 4);
+        let coding = problem.encode(&Lasso { max_rounds, tolerance: 1e-13, ..Lasso::lambda(0.01) });
+        assert!(coding.report.status.contains(&SampleStatus::IterationLimit));
+        assert_eq!(coding.report.iterations, max_rounds);
+        let gap = |i: usize| problem.judge(i, &code(&coding, i)).gap(0.01, &[1.0; 800], false);
+        let worst = (0..4).map(gap).fold(0.0, f64::max);
+        assert!(
+            (coding.report.worst_gap.unwrap() - worst).abs() <= 1e-12,
+            "{:?} for {worst:e}",
+            coding.report.worst_gap
+        );
+    }
+}
+
 /// Correlations that are all rounding errors must not let an atom in with the wrong sign.
 #[test]
 fn nonnegative_codes_stay_so_when_next_to_nothing_is_left_over() {
