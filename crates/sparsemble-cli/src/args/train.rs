@@ -69,12 +69,13 @@ pub(crate) struct TrainArguments {
     pub(crate) validation: Option<f64>,
 
     /// How many rounds without a better error to wait for one.
-    #[arg(long, value_name = "N", default_value_t = 3, requires = "validation")]
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "validation")]
     pub(crate) patience: usize,
 
-    /// See the samples through Φ when boosting: a matrix file with a measurement a row.
-    #[arg(long, value_name = "MATRIX")]
-    pub(crate) phi: Option<PathBuf>,
+    /// See the samples through Φ when boosting: a random projection, gaussian:measurements=16,seed=5 (also orthonormal and
+    /// bernoulli), or a matrix file with a measurement a row.
+    #[arg(long, value_name = "PHI")]
+    pub(crate) phi: Option<String>,
 
     /// The seed of all random choices.
     #[arg(long, default_value_t = 0)]

@@ -96,6 +96,12 @@ fn boosting_sees_through_phi_and_stops_by_validation() {
     assert_eq!(report["model"]["n_features"], 16);
     let record = load::<f32>(program.path("m")).unwrap().record.phi.unwrap();
     assert_eq!((record.description.as_str(), record.matrix.is_some()), ("phi.npy", true));
+    // A projection by its text needs no file.
+    program.json(
+        "train --method boost-ex --atoms 6 --models 2 --one-sparse --phi gaussian:measurements=5 -o p samples.npy",
+    );
+    let record = load::<f32>(program.path("p")).unwrap().record.phi.unwrap();
+    assert_eq!((record.description.as_str(), record.matrix.is_some()), ("gaussian:measurements=5", true));
     program.succeed(
         "train --method boost-ex --atoms 4 --models 9 --one-sparse --validation 0.3 --patience 1 -o v samples.npy",
     );

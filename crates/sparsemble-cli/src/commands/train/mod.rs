@@ -40,8 +40,9 @@ struct Training<'a, T> {
 
 impl<'a, T: Scalar> Training<'a, T> {
     fn prepare(arguments: &'a TrainArguments, recipe: &'a Recipe, sources: &Sources) -> Result<Self> {
-        let phi = arguments.phi.as_deref().map(settings::phi).transpose()?;
-        let samples = sources.read(&arguments.patches, arguments.seed)?;
+        let samples: Samples<T> = sources.read(&arguments.patches, arguments.seed)?;
+        let phi = |text: &str| settings::phi(text, samples.view().rows());
+        let phi = arguments.phi.as_deref().map(phi).transpose()?;
         Ok(Self { arguments, recipe, samples, phi })
     }
 
