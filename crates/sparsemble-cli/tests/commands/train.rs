@@ -175,7 +175,7 @@ fn wrong_usage_exits_with_2() {
     }
     assert_eq!(program.files(), ["samples.npy"]);
     let (help, _) = program.succeed("train --help");
-    for word in ["Examples:", "--resume", "--phi <MATRIX>", "rand-ex-av", "MODEL.checkpoint"] {
+    for word in ["Examples:", "--resume", "--phi <PHI>", "rand-ex-av", "MODEL.checkpoint"] {
         assert!(help.contains(word), "{word}");
     }
 }

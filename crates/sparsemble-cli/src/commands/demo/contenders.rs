@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<Contender> {
 }
 
 fn contender(name: &'static str, slug: &'static str, (method, n_models): (Method, usize), coder: Coder) -> Contender {
-    let recipe = Recipe { n_atoms: N_ATOMS, n_models, coder, max_iterations: 10, seed: 1, ..Recipe::new(method) };
+    let recipe = Recipe { n_atoms: N_ATOMS, n_models, coder, max_iterations: 5, seed: 1, ..Recipe::new(method) };
     Contender { name, slug, recipe }
 }
 
