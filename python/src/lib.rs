@@ -28,7 +28,7 @@ mod _native {
     #[pymodule_export]
     use crate::recipe::{begin, defaults, train};
     #[pymodule_export]
-    use crate::weights::{oracle_weights, shared_weights};
+    use crate::weights::ensemble_weights;
 
     /// Constants of the library.
     #[pymodule_init]

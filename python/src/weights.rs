@@ -23,58 +23,35 @@ pub(crate) struct WeighedArrays<'py>(
 /// `(holds, [residual, best_member, optimality, rounding])` of each sample, or of all.
 type Certificates<'py> = (bool, [Bound<'py, PyArray1<f64>>; 4]);
 
-/// The best weights of each sample, one row a sample.
+/// The best weights of each sample, one row a sample, or those that are the same for all.
 #[pyfunction]
-pub(crate) fn oracle_weights<'py>(
+pub(crate) fn ensemble_weights<'py>(
     py: Python<'py>,
     model: &Model,
     arrays: WeighedArrays<'py>,
-    constraint: &str,
+    kind: (String, bool),
     run: RunOptions,
 ) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
-    each!(model, held => oracle(py, held, &arrays, constraint, run))
+    let kind = (constraint_of(&kind.0)?, kind.1);
+    each!(model, held => weights(py, held, &arrays, kind, run))
 }
 
-fn oracle<'py, T: Scalar + Element>(
-    py: Python<'py>,
-    held: &Held<T>,
-    WeighedArrays(x, targets, _): &WeighedArrays<'py>,
-    constraint: &str,
-    run: RunOptions,
-) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
-    let constraint = constraint_of(constraint)?;
-    let (x, targets) = (Rows::<T>::new(x)?, Rows::<T>::new(targets)?);
-    let (x, targets) = (x.columns()?, targets.columns()?);
-    let (ensemble, coder) = (held.ensemble().map_err(to_python)?, held.coder().map_err(to_python)?);
-    let work = |run: Run<'_>| ensemble.oracle_weights(x, targets, &[constraint], &coder, run);
-    let weights = run.call(py, work)?.swap_remove(0);
-    Ok((rows_of(py, weights.beta)?, certificates(py, &weights.certificates)))
-}
-
-/// The best weights that are the same for all samples.
-#[pyfunction]
-pub(crate) fn shared_weights<'py>(
-    py: Python<'py>,
-    model: &Model,
-    arrays: WeighedArrays<'py>,
-    constraint: &str,
-    run: RunOptions,
-) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
-    each!(model, held => shared(py, held, &arrays, constraint, run))
-}
-
-fn shared<'py, T: Scalar + Element>(
+fn weights<'py, T: Scalar + Element>(
     py: Python<'py>,
     held: &Held<T>,
     WeighedArrays(x, targets, masses): &WeighedArrays<'py>,
-    constraint: &str,
+    (constraint, per_sample): (WeightConstraint, bool),
     run: RunOptions,
 ) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
-    let constraint = constraint_of(constraint)?;
     let (x, targets) = (Rows::<T>::new(x)?, Rows::<T>::new(targets)?);
     let (x, targets) = (x.columns()?, targets.columns()?);
     let masses = masses.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
     let (ensemble, coder) = (held.ensemble().map_err(to_python)?, held.coder().map_err(to_python)?);
+    if per_sample {
+        let work = |run: Run<'_>| ensemble.oracle_weights(x, targets, &[constraint], &coder, run);
+        let weights = run.call(py, work)?.swap_remove(0);
+        return Ok((rows_of(py, weights.beta)?, certificates(py, &weights.certificates)));
+    }
     let gram = run.call(py, |run| ensemble.member_gram(x, targets, masses, &coder, run))?;
     let weights = gram.weights(constraint);
     Ok((weights.beta.into_pyarray(py).into_any(), certificates(py, &[weights.certificate])))

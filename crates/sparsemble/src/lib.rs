@@ -56,6 +56,8 @@ mod model;
 pub mod model_file;
 pub mod patch;
 mod points;
+#[cfg(feature = "io")]
+mod reason;
 pub mod recipe;
 mod rng;
 mod sampling;

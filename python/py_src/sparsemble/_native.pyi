@@ -155,15 +155,10 @@ def begin(set: _Training, parameters: Recipe, run: _Run, /) -> Model:
 def defaults(method: str, /) -> dict[str, Any]:
     """Tell the defaults of a method, by the names of the estimators."""
 
-def oracle_weights(
-    model: Model, arrays: _Weighed, constraint: str, run: _Run, /
+def ensemble_weights(
+    model: Model, arrays: _Weighed, kind: tuple[str, bool], run: _Run, /
 ) -> tuple[_Reals, _Certificate]:
-    """Find the best weights of each sample, with their certificates: the fields of `EnsembleWeights`."""
-
-def shared_weights(
-    model: Model, arrays: _Weighed, constraint: str, run: _Run, /
-) -> tuple[_Reals, _Certificate]:
-    """Find the best weights for all samples, with their certificate: the fields of `EnsembleWeights`."""
+    """Find the best weights under `(constraint, per_sample)`, with the fields of `EnsembleWeights`."""
 
 def address(array: _Floats, /) -> int:
     """Tell where the library reads `array`: in place, or in a copy."""

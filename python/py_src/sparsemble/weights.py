@@ -112,9 +112,10 @@ def ensemble_weights(
     if per_sample and sample_weight is not None:
         raise ValueError("sample_weight has no effect with per_sample=True; leave it out")
     masses = check_weights(sample_weight, samples)
-    find = _native.oracle_weights if per_sample else _native.shared_weights
     with running(n_threads, progress, len(samples)) as run:
-        beta, (holds, columns) = find(model, (samples, targets, masses), constraint, run)
+        beta, (holds, columns) = _native.ensemble_weights(
+            model, (samples, targets, masses), (constraint, per_sample), run
+        )
     names = ("residual", "best_member", "optimality", "rounding")
     figures = columns if per_sample else [float(column[0]) for column in columns]
     return EnsembleWeights(beta, holds=holds, **dict(zip(names, figures, strict=True)))

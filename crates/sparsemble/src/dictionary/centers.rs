@@ -91,10 +91,11 @@ impl<T: Scalar> WeakLearner<T> for Centers {
             max_iterations: self.iterations,
             ..WeightedKMeans::new(self.n_atoms)
         };
-        let mut centers = match self.iterations {
-            0 => kmeans.initialise(samples, masses, draw, run)?,
-            _ => kmeans.fit(samples, masses, draw, run)?.centers,
+        let centers = match self.iterations {
+            0 => kmeans.initialise(samples, masses, draw, run),
+            _ => kmeans.fit(samples, masses, draw, run).map(|clustering| clustering.centers),
         };
+        let mut centers = centers.map_err(in_atoms)?;
         let zeros = zero_columns(&centers);
         if !zeros.is_empty() {
             let run = run.passes(1..1, 1, samples.columns());
@@ -104,6 +105,16 @@ impl<T: Scalar> WeakLearner<T> for Centers {
             }
         }
         Dictionary::new(centers)
+    }
+}
+
+/// The caller asked for atoms and has not heard of clusters.
+fn in_atoms(error: Error) -> Error {
+    match error {
+        Error::TooFewSamples { needed, found, .. } => {
+            Error::TooFewSamples { what: "atoms (samples of positive mass)", needed, found }
+        }
+        other => other,
     }
 }
 

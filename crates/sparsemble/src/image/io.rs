@@ -87,6 +87,9 @@ fn to_gray(bytes: &[u8]) -> std::result::Result<GrayImage, String> {
     limits.max_image_height = Some(MAX_SIDE);
     limits.max_alloc = Some(MAX_BYTES);
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    if reader.format().is_none() {
+        return Err("this is no picture of a known kind; give a PNG, JPEG, TIFF, BMP or PNM file".into());
+    }
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(|error| error.to_string())?;
     let (width, height) = decoder.dimensions();

@@ -10,8 +10,8 @@ use super::expansion::check_expansion;
 use super::location::choose;
 use super::npy::{self, Header};
 use super::numbers::{Number, NumberType};
-use super::reason::Outcome;
 use super::storage::MatrixFile;
+use crate::reason::Outcome;
 
 /// What the names of the arrays end with in the archive.
 pub(super) const SUFFIX: &str = ".npy";

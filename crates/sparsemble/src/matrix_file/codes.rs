@@ -11,7 +11,7 @@ use crate::scalar::Scalar;
 use super::archive::{Archive, SUFFIX};
 use super::npy::{self, Header};
 use super::numbers::Number;
-use super::reason::Outcome;
+use crate::reason::Outcome;
 
 /// Numbers that are written at a time.
 const CHUNK: usize = 1 << 14;

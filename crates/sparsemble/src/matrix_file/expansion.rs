@@ -1,6 +1,6 @@
 //! How far packed data may grow: a small file must not fill the memory.
 
-use super::reason::Outcome;
+use crate::reason::Outcome;
 
 /// What any file may unpack to.
 const ALWAYS: u64 = 1 << 26;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-use super::reason::{Outcome, quoted};
+use crate::reason::{Outcome, quoted};
 
 /// The formats, told apart by the name of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ mod tests {
     fn the_only_array_needs_no_name_and_several_are_listed() {
         let choose = |names: &[&str], wanted| {
             let names: Vec<_> = names.iter().map(ToString::to_string).collect();
-            choose(&names, wanted).map_err(|reason| reason.about(Path::new("f")).to_string())
+            choose(&names, wanted).map_err(|reason| reason.about_data(Path::new("f")).to_string())
         };
         assert_eq!(choose(&["a"], None).unwrap(), "a");
         assert_eq!(choose(&["a", "b"], Some("b")).unwrap(), "b");

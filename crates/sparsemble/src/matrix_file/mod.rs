@@ -22,7 +22,6 @@ mod location;
 mod mat;
 mod npy;
 mod numbers;
-mod reason;
 mod storage;
 mod table;
 
@@ -74,7 +73,7 @@ pub fn read<T: Scalar>(location: impl AsRef<Path>) -> Result<MatrixFile<T>> {
         Format::Mat => mat::samples(file, length, name.as_deref()),
         Format::Csv | Format::Npy => table::read(file),
     };
-    samples.map_err(|reason| reason.about(&path))
+    samples.map_err(|reason| reason.about_data(&path))
 }
 
 /// Whether a file of this name is one that [`read`] knows.
@@ -99,7 +98,7 @@ pub fn dtype(location: impl AsRef<Path>) -> Result<&'static str> {
             } else {
                 Archive::open(file, length).and_then(|mut archive| Ok(archive.number_type(name)?.fits_single()))
             };
-            fits_single.map_err(|reason| reason.about(&path))?
+            fits_single.map_err(|reason| reason.about_data(&path))?
         }
     };
     Ok(if fits_single { f32::NAME } else { f64::NAME })
@@ -167,7 +166,7 @@ pub fn read_codes<T: Scalar>(location: impl AsRef<Path>) -> Result<SparseCodes<T
     let location = location.as_ref();
     if Format::of_path(location) == Some(Format::Npz) {
         let (file, length) = files::open(location)?;
-        return codes::read(file, length).map_err(|reason| reason.about(location));
+        return codes::read(file, length).map_err(|reason| reason.about_data(location));
     }
     let dense = read::<T>(location)?;
     let view = dense.view();

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use crate::scalar::Scalar;
 
-use super::reason::Outcome;
+use crate::reason::Outcome;
 
 /// Bytes that are converted at a time; a multiple of every number's size.
 const CHUNK: usize = 1 << 16;

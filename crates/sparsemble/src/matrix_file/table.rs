@@ -4,8 +4,8 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 
 use crate::scalar::Scalar;
 
-use super::reason::{Outcome, quoted};
 use super::storage::{MatrixFile, Order};
+use crate::reason::{Outcome, quoted};
 
 /// What stands between two numbers, in the order it is looked for.
 const SEPARATORS: [char; 3] = ['\t', ';', ','];

@@ -11,7 +11,7 @@ use safetensors::tensor::{Metadata, TensorInfo};
 
 use crate::scalar::Scalar;
 
-use super::reason::Outcome;
+use crate::reason::Outcome;
 
 /// The longest header: room for about five thousand members, and little to spend on a hostile file.
 pub(super) const MAX_HEADER: u64 = 1 << 20;

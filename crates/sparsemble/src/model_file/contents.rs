@@ -10,7 +10,7 @@ use safetensors::tensor::TensorInfo;
 use crate::scalar::Scalar;
 
 use super::container::{LENGTH, MAX_FILE, MAX_HEADER, check_names, scalar_dtype};
-use super::reason::Outcome;
+use crate::reason::Outcome;
 
 /// The numbers of a tensor to be written.
 pub(super) enum Values<'a, T: Clone> {

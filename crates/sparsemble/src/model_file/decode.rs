@@ -12,8 +12,8 @@ use crate::scalar::Scalar;
 use super::container::Container;
 use super::encode::MEMORY;
 use super::inspection::{Identity, Kind, identify};
-use super::reason::Outcome;
 use super::{Loaded, PhiRecord, Record, TrainingData};
+use crate::reason::Outcome;
 
 /// All that a file of this length holds.
 pub(super) fn loaded<T: Scalar>(file: impl Read + Seek, length: u64) -> Outcome<Loaded<T>> {

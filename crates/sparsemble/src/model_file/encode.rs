@@ -9,8 +9,8 @@ use crate::scalar::Scalar;
 
 use super::contents::{Contents, Values};
 use super::inspection::{FORMAT, Kind};
-use super::reason::Outcome;
 use super::{ALGORITHM_VERSION, FORMAT_VERSION, ModelRef, Record};
+use crate::reason::Outcome;
 
 /// The sums of an online learner.
 pub(super) const MEMORY: [&str; 3] = ["memory.products", "memory.moments", "memory.usage"];

@@ -12,7 +12,7 @@ use crate::scalar::Scalar;
 
 use super::FORMAT_VERSION;
 use super::container::Container;
-use super::reason::Outcome;
+use crate::reason::Outcome;
 
 /// The name of the format in the header.
 pub(super) const FORMAT: &str = "sparsemble";
@@ -86,7 +86,7 @@ pub struct TensorShape {
 pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection> {
     let path = path.as_ref();
     let (file, length) = files::open(path)?;
-    inspected(file, length).map_err(|reason| reason.about(path))
+    inspected(file, length).map_err(|reason| reason.about_model(path))
 }
 
 fn inspected(file: impl Read + Seek, length: u64) -> Outcome<Inspection> {

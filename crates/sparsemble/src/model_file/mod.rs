@@ -42,7 +42,6 @@ mod contents;
 mod decode;
 mod encode;
 mod inspection;
-mod reason;
 mod resuming;
 
 pub use inspection::{Inspection, Kind, TensorShape, inspect};
@@ -59,8 +58,8 @@ use crate::files;
 use crate::model::Model;
 use crate::scalar::Scalar;
 
+use crate::reason::Reason;
 use contents::Contents;
-use reason::Reason;
 
 /// The version of the format that this library writes; it reads all up to this one.
 pub const FORMAT_VERSION: u32 = 1;
@@ -217,8 +216,8 @@ pub fn save_checkpoint<'a, T: Scalar>(
 }
 
 fn write<T: Scalar>(path: &Path, model: ModelRef<'_, T>, record: &Record<T>, complete: bool) -> Result<()> {
-    let contents = encode::contents(model, record, complete).map_err(|reason| reason.about(path))?;
-    let header = contents.header().map_err(|reason| reason.about(path))?;
+    let contents = encode::contents(model, record, complete).map_err(|reason| reason.about_model(path))?;
+    let header = contents.header().map_err(|reason| reason.about_model(path))?;
     files::write_atomically(path, |file| {
         file.write_all(&header)?;
         contents.write_body(file)
@@ -236,7 +235,7 @@ pub fn encode<'a, T: Scalar>(model: impl Into<ModelRef<'a, T>>, record: &Record<
         Ok(bytes)
     };
     let bytes = encode::contents(model.into(), record, true).and_then(bytes);
-    bytes.map_err(|reason: Reason| reason.about(Path::new(IN_MEMORY)))
+    bytes.map_err(|reason: Reason| reason.about_model(Path::new(IN_MEMORY)))
 }
 
 /// Reads a model file, whose numbers must be of the type that is asked for: see [`inspect`].
@@ -250,7 +249,7 @@ pub fn encode<'a, T: Scalar>(model: impl Into<ModelRef<'a, T>>, record: &Record<
 pub fn load<T: Scalar>(path: impl AsRef<Path>) -> Result<Loaded<T>> {
     let path = path.as_ref();
     let (file, length) = files::open(path)?;
-    decode::loaded(file, length).map_err(|reason| reason.about(path))
+    decode::loaded(file, length).map_err(|reason| reason.about_model(path))
 }
 
 /// The model in the bytes of a file; as [`load`].
@@ -259,5 +258,5 @@ pub fn load<T: Scalar>(path: impl AsRef<Path>) -> Result<Loaded<T>> {
 /// [`Error::Model`](crate::Error::Model) as [`load`].
 pub fn decode<T: Scalar>(bytes: &[u8]) -> Result<Loaded<T>> {
     let loaded = decode::loaded(Cursor::new(bytes), bytes.len() as u64);
-    loaded.map_err(|reason| reason.about(Path::new(IN_MEMORY)))
+    loaded.map_err(|reason| reason.about_model(Path::new(IN_MEMORY)))
 }

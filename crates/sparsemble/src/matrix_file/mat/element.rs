@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use crate::matrix_file::numbers::{NumberKind, NumberType};
-use crate::matrix_file::reason::Outcome;
+use crate::reason::Outcome;
 
 /// A matrix of any class.
 pub(super) const MATRIX: u32 = 14;

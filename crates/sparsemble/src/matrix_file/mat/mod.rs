@@ -14,8 +14,8 @@ use crate::scalar::Scalar;
 use super::expansion::check_expansion;
 use super::location::choose;
 use super::numbers::NumberType;
-use super::reason::Outcome;
 use super::storage::{MatrixFile, Order};
+use crate::reason::Outcome;
 
 use element::{Elements, MATRIX, PACKED, Tag, number_type};
 

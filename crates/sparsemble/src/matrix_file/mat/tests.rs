@@ -74,7 +74,7 @@ fn read(bytes: &[u8], name: Option<&str>) -> Outcome<Matrix<f64>> {
 }
 
 fn reason(bytes: &[u8], name: Option<&str>) -> String {
-    read(bytes, name).unwrap_err().about(std::path::Path::new("f.mat")).to_string()
+    read(bytes, name).unwrap_err().about_data(std::path::Path::new("f.mat")).to_string()
 }
 
 /// Two samples of three features: MATLAB's [1 2 3; 4 5 6], whose columns lie side by side.

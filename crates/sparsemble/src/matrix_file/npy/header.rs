@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use crate::matrix_file::numbers::{NumberKind, NumberType};
-use crate::matrix_file::reason::{Outcome, quoted};
+use crate::reason::{Outcome, quoted};
 
 /// What every `.npy` file starts with.
 const MAGIC: &[u8] = b"\x93NUMPY";

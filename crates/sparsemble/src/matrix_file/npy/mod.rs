@@ -10,8 +10,8 @@ use crate::files::{self, MappedFile};
 use crate::scalar::Scalar;
 
 use super::numbers::{Number, NumberType};
-use super::reason::Outcome;
 use super::storage::{MatrixFile, Order};
+use crate::reason::Outcome;
 
 pub(super) use header::Header;
 
@@ -26,7 +26,7 @@ pub(super) fn read<T: Scalar>(path: &Path) -> Result<MatrixFile<T>> {
 /// The type of the numbers of a file.
 pub(super) fn number_type(path: &Path) -> Result<NumberType> {
     let (mut file, length) = files::open(path)?;
-    Header::read(&mut file, length).and_then(|header| header.number_type()).map_err(|reason| reason.about(path))
+    Header::read(&mut file, length).and_then(|header| header.number_type()).map_err(|reason| reason.about_data(path))
 }
 
 fn read_or_map<T: Scalar>(path: &Path, mapped_from: u64) -> Result<MatrixFile<T>> {
@@ -37,7 +37,7 @@ fn read_or_map<T: Scalar>(path: &Path, mapped_from: u64) -> Result<MatrixFile<T>
         Ok(Some(samples)) => Ok(samples),
         Err(reason) => Err(reason),
     };
-    samples.map_err(|reason| reason.about(path))
+    samples.map_err(|reason| reason.about_data(path))
 }
 
 /// The samples of a mapped file, if its numbers are ours as they lie. All is told from the bytes that were mapped: the file

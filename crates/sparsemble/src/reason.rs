@@ -8,27 +8,35 @@ use crate::error::Error;
 /// The most characters of a file that a message quotes.
 const MAX_QUOTED: usize = 60;
 
-/// The reason of an [`Error::Data`].
+/// The longest message of the JSON parser, which may quote the file.
+const MAX_MESSAGE: usize = 200;
+
+/// The reason of an [`Error::Data`] or an [`Error::Model`].
 #[derive(Debug)]
-pub(super) struct Reason(String);
+pub(crate) struct Reason(String);
 
 /// What reading or writing a part of a file gives.
-pub(super) type Outcome<T> = Result<T, Reason>;
+pub(crate) type Outcome<T> = Result<T, Reason>;
 
 impl Reason {
-    /// The error, now that the file is known.
-    pub(super) fn about(self, path: &Path) -> Error {
+    /// The error, now that the file is known: one of samples or codes.
+    pub(crate) fn about_data(self, path: &Path) -> Error {
         Error::Data { name: path.display().to_string(), reason: self.0 }
     }
 
+    /// The error, now that the file is known: one of a model.
+    pub(crate) fn about_model(self, path: &Path) -> Error {
+        Error::Model { name: path.display().to_string(), reason: self.0 }
+    }
+
     /// The reason with the part of the file that it is about.
-    pub(super) fn within(self, part: &str) -> Self {
+    pub(crate) fn within(self, part: &str) -> Self {
         Self(format!("{}: {}", quoted(part), self.0))
     }
 }
 
 /// Text of a file, which may hold anything, made fit for a message.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(MAX_QUOTED).flat_map(char::escape_debug).collect();
     let more = if text.chars().nth(MAX_QUOTED).is_some() { "…" } else { "" };
     format!("\"{shown}{more}\"")
@@ -61,6 +69,13 @@ impl From<io::Error> for Reason {
             }
             _ => Self(format!("reading it failed: {error}")),
         }
+    }
+}
+
+impl From<serde_json::Error> for Reason {
+    fn from(error: serde_json::Error) -> Self {
+        let message: String = error.to_string().escape_debug().take(MAX_MESSAGE).collect();
+        Self(format!("damaged header: {message}"))
     }
 }
 
