@@ -39,6 +39,7 @@ mod blocks;
 pub mod coding;
 pub mod degradation;
 pub mod dictionary;
+mod eigen;
 pub mod ensemble;
 mod error;
 #[cfg(feature = "io")]
@@ -59,6 +60,7 @@ mod points;
 #[cfg(feature = "io")]
 mod reason;
 pub mod recipe;
+pub mod restoration;
 mod rng;
 mod sampling;
 mod scalar;

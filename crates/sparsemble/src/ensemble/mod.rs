@@ -10,6 +10,7 @@
 //! | levels that code each other's residuals: MLD, Ex-MLD | [`Multilevel`], [`MultilevelDictionary`] |
 
 mod boost;
+mod gaussians;
 mod model;
 mod multilevel;
 mod random;
@@ -18,6 +19,8 @@ mod strips;
 mod weights;
 
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
+pub(crate) use gaussians::{Choice, Members, PATCHES, Scatter, Scratch};
+pub use gaussians::{Estimate, GaussianEstimator, GaussianLearner, LocalGaussians, MeanPrior, SampleMean, Seen};
 pub use model::SparseModel;
 pub use multilevel::{Coefficients, Descent, Multilevel, MultilevelDictionary};
 pub use random::Averaging;
