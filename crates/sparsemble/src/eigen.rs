@@ -66,8 +66,8 @@ fn make_orthogonal<S: Simd>(simd: S, columns: &mut Columns<f64>) {
                 if product.abs() > ORTHOGONAL * (a * b).sqrt() {
                     // The angle that makes them orthogonal, the smaller of the two there are.
                     let zeta = (b - a) / (2.0 * product);
-                    let tangent = zeta.signum() / (zeta.abs() + zeta.hypot(1.0));
-                    let cosine = 1.0 / tangent.hypot(1.0);
+                    let tangent = zeta.signum() / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
+                    let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();
                     let (first, second) = columns.pair_mut(p, q);
                     rotate(simd, (cosine, cosine * tangent), first, second);
                     energies[p] = a - tangent * product;

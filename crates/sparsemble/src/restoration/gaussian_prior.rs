@@ -94,7 +94,7 @@ impl<'a> GaussianPrior<'a> {
             strips.iter().flat_map(|strip| strip.kept.iter().flat_map(|(_, patch)| patch.iter().copied())).collect();
         let patches = Matrix::from_columns(patches, self.side * self.side, classes.len())?;
         let masses = Masses::new(None, classes.len())?;
-        let scatters = Scatter::of_each(self.learned.count(), &patches, &masses, &classes, run.silent())?;
+        let scatters = Scatter::of_each(self.learned.count(), patches.view(), &masses, &classes, run.silent())?;
         let covariances: Vec<Matrix<f32>> = scatters
             .iter()
             .zip(self.learned.covariances())
@@ -177,7 +177,7 @@ impl Strip {
                 let patch = patches.column(slot);
                 members.combine(weights, patch, clean);
                 self.add(clean, means[slot], (down, across[slot]));
-                if keep.is_some_and(|(first, every)| (first + block * PATCHES + slot) % every == 0) {
+                if keep.is_some_and(|(first, every)| (first + block * PATCHES + slot).is_multiple_of(every)) {
                     self.kept.push((weights[0].0 as u32, patch.to_vec()));
                 }
             });

@@ -2,7 +2,7 @@
 
 use crate::blocks::Run;
 use crate::ensemble::LocalGaussians;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::image::GrayImage;
 
 use super::gaussian_prior::{Adaptation, GaussianPrior};
@@ -51,6 +51,9 @@ impl Default for ImageLevel {
 
 impl ImageLevel {
     /// Goes on from `start`; `reconcile` brings a picture into accordance with the data, given σ of the turn.
+    ///
+    /// # Errors
+    /// What `reconcile` returns; if the run was interrupted.
     pub fn restore(
         &self,
         gaussians: &LocalGaussians<f32>,
@@ -76,5 +79,5 @@ impl ImageLevel {
 fn extrapolate(image: &GrayImage, before: &GrayImage, momentum: f64) -> Result<GrayImage> {
     let pixels = image.samples().iter().zip(before.samples());
     let ahead = pixels.map(|(now, before)| now + momentum * (now - before)).collect();
-    GrayImage::new(image.size(), ahead).map_err(|error: Error| error)
+    GrayImage::new(image.size(), ahead)
 }

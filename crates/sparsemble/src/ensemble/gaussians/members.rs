@@ -171,7 +171,9 @@ fn posterior(scores: &[f64], choice: Choice, weights: &mut Vec<(usize, f64)>) ->
     let relative = scores.iter().map(|score| (score - best.1).exp()).enumerate();
     weights.extend(relative.filter(|(_, weight)| *weight > NEGLIGIBLE));
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
-    weights.iter_mut().for_each(|(_, weight)| *weight /= total);
+    for (_, weight) in weights.iter_mut() {
+        *weight /= total;
+    }
     best.1 + total.ln()
 }
 

@@ -17,7 +17,7 @@ mod members;
 mod scatter;
 
 pub use estimator::{Estimate, GaussianEstimator, SampleMean, Seen};
-pub use learner::GaussianLearner;
+pub use learner::{GaussianLearner, GaussianLearning};
 pub(crate) use members::{BLOCK as PATCHES, Choice, Members, Scratch};
 pub(crate) use scatter::Scatter;
 
@@ -47,7 +47,7 @@ use super::Training;
 /// assert!(clean.column(0)[0] > 9.8 && clean.column(1)[0] < 0.2);
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LocalGaussians<T> {
     weights: Vec<f64>,
     covariances: Vec<Matrix<T>>,
@@ -66,7 +66,7 @@ pub struct MeanPrior {
 }
 
 impl<T: Scalar> LocalGaussians<T> {
-    /// Puts weights and covariances together.
+    /// Puts weights, of which only the ratios matter, and covariances together.
     ///
     /// # Errors
     /// If there is none, a weight or a deviation is not positive and finite, a covariance is not a finite symmetric
@@ -86,7 +86,9 @@ impl<T: Scalar> LocalGaussians<T> {
             check_covariance(covariance.view(), first.rows())?;
         }
         let total: f64 = weights.iter().sum();
-        let weights = weights.into_iter().map(|weight| weight / total).collect();
+        // Weights that sum to one already keep their bits, through a file and back.
+        let scale = if (total - 1.0).abs() < 1e-9 { 1.0 } else { total };
+        let weights = weights.into_iter().map(|weight| weight / scale).collect();
         let eigen = covariances.iter().map(|covariance| Eigen::new(&doubles(covariance))).collect::<Vec<_>>();
         if let Some(bad) = eigen.iter().find(|eigen| !is_positive(eigen)) {
             let least = bad.values.last().copied().unwrap_or(f64::NAN);
@@ -129,6 +131,11 @@ impl<T: Scalar> LocalGaussians<T> {
     /// The prior of the mean of a sample.
     pub fn mean(&self) -> MeanPrior {
         self.mean
+    }
+
+    /// For each Gaussian the direction of norm 1 in which its samples vary most, M × K.
+    pub fn directions(&self) -> Matrix<T> {
+        Matrix::from_fn(self.n_features(), self.count(), |r, k| T::from_f64(self.eigen[k].vectors.column(0)[r]))
     }
 
     pub(super) fn eigen(&self) -> &[Eigen] {

@@ -6,13 +6,14 @@ use crate::blocks::Run;
 use crate::error::Result;
 use crate::kernels::{Columns, axpy, best_level};
 use crate::masses::Masses;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, MatrixView};
+use crate::patch::remove_mean;
 use crate::scalar::Scalar;
 
 /// The members that count for a sample, and how much.
 pub(crate) type Weights = Vec<(u32, f32)>;
 
-/// Σ w x xᵀ and Σ w over the samples of a member, where all samples together weigh as much as there are.
+/// Σ w x xᵀ and Σ w over the samples x of a member without their means, where all samples together weigh as much as there are.
 #[derive(Debug)]
 pub(crate) struct Scatter {
     sums: Columns<f64>,
@@ -24,7 +25,7 @@ impl Scatter {
     /// The scatter of each of `count` members.
     pub(crate) fn of_each<T: Scalar>(
         count: usize,
-        samples: &Matrix<T>,
+        samples: MatrixView<'_, T>,
         masses: &Masses<'_>,
         weights: &[Weights],
         run: Run<'_>,
@@ -50,10 +51,13 @@ impl Scatter {
     }
 
     #[inline(always)]
-    fn add_all<S: Simd, T: Scalar>(&mut self, simd: S, samples: &Matrix<T>, own: &[(usize, f64)]) {
+    fn add_all<S: Simd, T: Scalar>(&mut self, simd: S, samples: MatrixView<'_, T>, own: &[(usize, f64)]) {
+        let mut column = vec![T::ZERO; samples.rows()];
         let mut sample = vec![0.0; self.sums.stride()];
         for &(i, weight) in own {
-            sample.iter_mut().zip(samples.column(i)).for_each(|(to, value)| *to = value.to_f64());
+            samples.copy_column(i, &mut column);
+            remove_mean(&mut column);
+            sample.iter_mut().zip(&column).for_each(|(to, value)| *to = value.to_f64());
             for c in 0..samples.rows() {
                 axpy(simd, weight * sample[c], &sample, self.sums.padded_mut(c));
             }
