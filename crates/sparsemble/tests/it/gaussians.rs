@@ -28,9 +28,8 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         b.swap(i, pivot);
         for r in i + 1..n {
             let factor = a[r][i] / a[i][i];
-            for c in i..n {
-                a[r][c] -= factor * a[i][c];
-            }
+            let row = a[i].clone();
+            a[r].iter_mut().zip(row).skip(i).for_each(|(entry, above)| *entry -= factor * above);
             b[r] -= factor * b[i];
         }
     }

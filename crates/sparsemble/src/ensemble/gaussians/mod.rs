@@ -18,8 +18,6 @@ mod scatter;
 
 pub use estimator::{Estimate, GaussianEstimator, SampleMean, Seen};
 pub use learner::{GaussianLearner, GaussianLearning};
-pub(crate) use members::{BLOCK as PATCHES, Choice, Members, Scratch};
-pub(crate) use scatter::Scatter;
 
 use crate::eigen::Eigen;
 use crate::error::{Error, Result, expect_size};
