@@ -1,5 +1,1 @@
-//! Restoration.
-mod gaussian_prior;
-mod image_level;
-pub use gaussian_prior::Adaptation;
-pub use image_level::ImageLevel;
+//! Restoration: pictures from what a known degradation has left of them (§IV).
