@@ -1,10 +1,13 @@
 //! Φ as a dense matrix.
 
+use std::sync::OnceLock;
+
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
-use super::Degradation;
+use super::singular::Singular;
+use super::{Degradation, add_multiple, conjugate};
 
 /// Partial sums of a product of columns, so that the additions do not wait for each other.
 const PARTIAL_SUMS: usize = 16;
@@ -12,7 +15,9 @@ const PARTIAL_SUMS: usize = 16;
 /// Any N × M matrix as a degradation.
 ///
 /// # Cost
-/// N·M multiply-adds for each use; N·M values of memory.
+/// N·M multiply-adds for each use; N·M values of memory. If the shorter side is at most 256, the first
+/// [`reconcile`](Degradation::reconcile) decomposes the matrix and keeps what it finds, and every one costs three
+/// times as much as another use.
 ///
 /// # Example
 /// ```
@@ -28,9 +33,17 @@ const PARTIAL_SUMS: usize = 16;
 /// ```
 ///
 /// Paper: §IV, Eq. (14).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Dense<T> {
     matrix: Matrix<T>,
+    /// Found when first needed.
+    singular: OnceLock<Option<Singular>>,
+}
+
+impl<T: PartialEq> PartialEq for Dense<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.matrix == other.matrix
+    }
 }
 
 impl<T: Scalar> Dense<T> {
@@ -46,12 +59,32 @@ impl<T: Scalar> Dense<T> {
             return Err(Error::Empty { what: "degradation matrix", unit: "feature" });
         }
         matrix.expect_finite("degradation matrix")?;
-        Ok(Self { matrix: matrix.to_matrix() })
+        Ok(Self { matrix: matrix.to_matrix(), singular: OnceLock::new() })
+    }
+
+    /// The matrix of any degradation: what it makes of each feature alone.
+    ///
+    /// # Errors
+    /// If it has no measurement or no feature.
+    pub fn of(phi: &dyn Degradation<T>) -> Result<Self> {
+        let mut matrix = Matrix::zeros(phi.n_measurements(), phi.n_features());
+        let mut unit = vec![T::ZERO; phi.n_features()];
+        for feature in 0..phi.n_features() {
+            unit[feature] = T::ONE;
+            phi.apply(&unit, matrix.column_mut(feature));
+            unit[feature] = T::ZERO;
+        }
+        Self::new(matrix.view())
     }
 
     /// The matrix.
     pub fn matrix(&self) -> MatrixView<'_, T> {
         self.matrix.view()
+    }
+
+    /// Its singular values and vectors, unless there are too many.
+    pub(super) fn singular(&self) -> Option<&Singular> {
+        self.singular.get_or_init(|| Singular::of(self.matrix.view())).as_ref()
     }
 }
 
@@ -69,9 +102,7 @@ impl<T: Scalar> Degradation<T> for Dense<T> {
         assert_eq!(measurements.len(), self.matrix.rows(), "number of measurements");
         measurements.fill(T::ZERO);
         for (column, &feature) in self.matrix.as_slice().chunks_exact(self.matrix.rows()).zip(features) {
-            for (sum, &value) in measurements.iter_mut().zip(column) {
-                *sum += value * feature;
-            }
+            add_multiple(feature, column, measurements);
         }
     }
 
@@ -81,6 +112,16 @@ impl<T: Scalar> Degradation<T> for Dense<T> {
         for (column, feature) in self.matrix.as_slice().chunks_exact(self.matrix.rows()).zip(features) {
             *feature = product(column, measurements);
         }
+    }
+
+    fn reconcile(&self, measurements: &[T], mu: f64, features: &mut [T]) {
+        let Some(singular) = self.singular() else {
+            return conjugate::reconcile(self, measurements, mu, features);
+        };
+        let mut residual = vec![T::ZERO; measurements.len()];
+        self.apply(features, &mut residual);
+        residual.iter_mut().zip(measurements).for_each(|(residual, &z)| *residual = z - *residual);
+        singular.correct(&residual, mu, features);
     }
 }
 

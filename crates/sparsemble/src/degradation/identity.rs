@@ -2,7 +2,7 @@
 
 use crate::scalar::Scalar;
 
-use super::Degradation;
+use super::{Degradation, mean};
 
 /// The identity on `n_features` values.
 ///
@@ -40,5 +40,12 @@ impl<T: Scalar> Degradation<T> for Identity {
 
     fn adjoint(&self, measurements: &[T], features: &mut [T]) {
         features.copy_from_slice(measurements);
+    }
+
+    fn reconcile(&self, measurements: &[T], mu: f64, features: &mut [T]) {
+        assert_eq!(measurements.len(), features.len(), "number of measurements");
+        for (feature, &measurement) in features.iter_mut().zip(measurements) {
+            *feature = mean(measurement, mu, *feature);
+        }
     }
 }

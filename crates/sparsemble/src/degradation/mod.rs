@@ -1,24 +1,42 @@
 //! Degradations: what happened to the samples before we saw them, z = Φy (Eq. (14)).
 //!
 //! A degradation is a linear map that is only ever *applied*, forwards or backwards. Whoever needs ΦD as a matrix
-//! applies Φ to each atom; whoever does not, such as [`Fista`](crate::coding::Fista), never forms it.
+//! applies Φ to each atom; whoever does not, such as [`Fista`](crate::coding::Fista), never forms it. The features are
+//! those of a patch or those of a whole picture, pixel after pixel and row after row: the same trait serves both.
 //!
-//! Those of compressive sensing (§IV-A) are random [projections](Projection).
+//! | what | of a patch | of a picture |
+//! | --- | --- | --- |
+//! | nothing happened | [`Identity`] | [`Identity`] |
+//! | few combinations of all features | [`Dense`], drawn by a [`Projection`] (§IV-A) | [`PerBlock`] |
+//! | some features are missing | [`Mask`] | [`Mask`] |
+//! | all is blurred, and some pixels are lost | [`Blur`] | [`Blur`] |
 //!
 //! To add one: write its file, and add one line to the registry in `tests.rs`, which puts it under the common laws.
 
+mod blur;
+mod conjugate;
+mod convolution;
 mod dense;
 mod identity;
+mod mask;
+mod per_block;
 mod projection;
+mod singular;
 #[cfg(test)]
 mod tests;
 
+pub use blur::Blur;
 pub use dense::Dense;
 pub use identity::Identity;
+pub use mask::Mask;
+pub use per_block::PerBlock;
 pub use projection::{Projection, ProjectionKind};
 
 use std::fmt::Debug;
 
+use fearless_simd::{Simd, dispatch};
+
+use crate::kernels::best_level;
 use crate::scalar::Scalar;
 
 /// A linear map Φ from M features to N measurements, with its adjoint.
@@ -48,4 +66,49 @@ pub trait Degradation<T: Scalar>: Debug + Sync {
     /// May panic if the lengths are not [`n_measurements`](Self::n_measurements) and
     /// [`n_features`](Self::n_features).
     fn adjoint(&self, measurements: &[T], features: &mut [T]);
+
+    /// Moves `features` no further than needed to fit the measurements z: y₀ becomes the y that minimises
+    /// ‖z − Φy‖² + μ‖y − y₀‖².
+    ///
+    /// The smaller `mu` (finite, not negative), the better the fit. With 0 it is the y nearest to y₀ of all that fit
+    /// best, y₀ + Φ⁺(z − Φy₀); where z can be fitted at all, Φy = z.
+    ///
+    /// By default it is computed by conjugate gradients, which stop when the gradient is small in terms of the data,
+    /// or after some hundred steps, each an [`apply`](Self::apply) and an [`adjoint`](Self::adjoint). Those that have
+    /// a closed form use it.
+    ///
+    /// ```
+    /// use sparsemble::degradation::{Degradation, Mask};
+    ///
+    /// let mask = Mask::new(&[true, false, true])?;
+    /// let mut features = [1.0, 2.0, 3.0];
+    /// mask.reconcile(&[10.0, 30.0], 0.0, &mut features);
+    /// assert_eq!(features, [10.0, 2.0, 30.0]);
+    /// # Ok::<(), sparsemble::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// May panic if the lengths are not [`n_measurements`](Self::n_measurements) and
+    /// [`n_features`](Self::n_features).
+    fn reconcile(&self, measurements: &[T], mu: f64, features: &mut [T]) {
+        conjugate::reconcile(self, measurements, mu, features);
+    }
+}
+
+/// What [`Degradation::reconcile`] makes of a feature that is measured alone: the mean of both, weighted 1 and μ.
+fn mean<T: Scalar>(measurement: T, mu: f64, feature: T) -> T {
+    // Written so that μ = 0 gives back the very measurement.
+    let weight = 1.0 / (1.0 + mu);
+    measurement * T::from_f64(weight) + feature * T::from_f64(mu * weight)
+}
+
+/// Adds `factor · x` to y.
+#[inline]
+fn add_multiple<T: Scalar>(factor: T, x: &[T], y: &mut [T]) {
+    dispatch!(best_level(), simd => add_multiple_by(simd, factor, x, y));
+}
+
+#[inline(always)]
+fn add_multiple_by<S: Simd, T: Scalar>(_: S, factor: T, x: &[T], y: &mut [T]) {
+    y.iter_mut().zip(x).for_each(|(y, &x)| *y += factor * x);
 }

@@ -3,17 +3,52 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::{Degradation, Dense, Identity};
+use super::{Blur, Degradation, Dense, Identity, Mask, PerBlock};
 use crate::error::Error;
+use crate::image::Size;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
 /// One line for each operator; `n_features` and `n_measurements` are what the operator may follow if it can.
 fn registry<T: Scalar>(n_features: usize, n_measurements: usize, values: Values) -> Vec<Box<dyn Degradation<T>>> {
+    let dense = |n: usize, m: usize| Dense::new(values.matrix::<T>(n, m).view()).unwrap();
+    // A small picture whose sides are not each other's, in blocks of 1 to 4 pixels a side.
+    let side = 1 + n_features % 4;
+    let picture = Size { width: side * (1 + n_measurements % 8), height: side * (1 + n_features % 3) };
     vec![
         Box::new(Identity::new(n_features)),
-        Box::new(Dense::new(values.matrix::<T>(n_measurements, n_features).view()).unwrap()),
+        Box::new(dense(n_measurements, n_features)),
+        Box::new(Dense::new(values.dependent_rows::<T>(n_measurements, n_features).view()).unwrap()),
+        Box::new(ByDefault(dense(n_measurements.min(12), n_features))),
+        Box::new(Mask::random(n_features, values.at(0).abs(), values.seed).unwrap()),
+        Box::new(PerBlock::new(picture, side, &dense(1 + n_measurements % 20, side * side)).unwrap()),
+        Box::new(PerBlock::new(picture, side, &Mask::random(side * side, 0.5, values.seed).unwrap()).unwrap()),
+        Box::new(Blur::new(picture, values.matrix(3, 5).view()).unwrap()),
+        Box::new(Blur::gaussian(picture, 0.3 + values.at(1).abs()).unwrap()),
+        Box::new(Blur::gaussian(picture, 0.8).unwrap().decimated(1 + n_features % 3).unwrap()),
     ]
+}
+
+/// A degradation without any closed form.
+#[derive(Debug)]
+struct ByDefault<P>(P);
+
+impl<T: Scalar, P: Degradation<T>> Degradation<T> for ByDefault<P> {
+    fn n_features(&self) -> usize {
+        self.0.n_features()
+    }
+
+    fn n_measurements(&self) -> usize {
+        self.0.n_measurements()
+    }
+
+    fn apply(&self, features: &[T], measurements: &mut [T]) {
+        self.0.apply(features, measurements);
+    }
+
+    fn adjoint(&self, measurements: &[T], features: &mut [T]) {
+        self.0.adjoint(measurements, features);
+    }
 }
 
 /// Arbitrary values between -1 and 1 from a seed; each call of a method starts again at the first of them.
@@ -35,6 +70,11 @@ impl Values {
 
     fn matrix<T: Scalar>(self, rows: usize, columns: usize) -> Matrix<T> {
         Matrix::from_columns(self.vector(rows * columns), rows, columns).unwrap()
+    }
+
+    /// The first row, some multiples of it, and rows of zeros.
+    fn dependent_rows<T: Scalar>(self, rows: usize, columns: usize) -> Matrix<T> {
+        Matrix::from_fn(rows, columns, |r, c| T::from_f64([1.0, -2.0, 0.0][r % 3] * self.at(c)))
     }
 }
 
@@ -75,6 +115,60 @@ fn linearity_law<T: Scalar>(phi: &dyn Degradation<T>, seed: u64) {
     }
 }
 
+/// Φ·`features`.
+fn measure<T: Scalar>(phi: &dyn Degradation<T>, features: &[T]) -> Vec<T> {
+    let mut measured = vec![T::ONE; phi.n_measurements()];
+    phi.apply(features, &mut measured);
+    measured
+}
+
+/// Φᵀ(z − Φy).
+fn gradient<T: Scalar>(phi: &dyn Degradation<T>, z: &[T], y: &[T]) -> Vec<T> {
+    let residual: Vec<T> = z.iter().zip(measure(phi, y)).map(|(&z, measured)| z - measured).collect();
+    let mut gradient = vec![T::ONE; y.len()];
+    phi.adjoint(&residual, &mut gradient);
+    gradient
+}
+
+/// Φᵀ(z − Φy) = μ(y − y₀).
+fn optimality_law<T: Scalar>(phi: &dyn Degradation<T>, seed: u64) {
+    let start = Values { seed: seed ^ 5 }.vector::<T>(phi.n_features());
+    let z = Values { seed: seed ^ 6 }.vector::<T>(phi.n_measurements());
+    let scale = 1.0 + norm(&start) + norm(&z);
+    for mu in [0.0, 0.01, 1.0, 50.0] {
+        let mut y = start.clone();
+        phi.reconcile(&z, mu, &mut y);
+        let gradient = gradient(phi, &z, &y);
+        for ((g, y), start) in gradient.iter().zip(&y).zip(&start) {
+            let difference = (g.to_f64() - mu * (y.to_f64() - start.to_f64())).abs();
+            assert!(difference <= tolerance::<T>() * (1.0 + mu) * scale, "{phi:?}, μ = {mu}: off by {difference:e}");
+        }
+    }
+}
+
+/// With μ = 0: measurements that can be had are had, and the way there is the shortest, which is that in the range of Φᵀ.
+fn consistency_law<T: Scalar>(phi: &dyn Degradation<T>, seed: u64) {
+    let start = Values { seed: seed ^ 7 }.vector::<T>(phi.n_features());
+    let mut shortest = vec![T::ONE; phi.n_features()];
+    phi.adjoint(&Values { seed: seed ^ 8 }.vector::<T>(phi.n_measurements()), &mut shortest);
+    let truth: Vec<T> = start.iter().zip(&shortest).map(|(&start, &way)| start + way).collect();
+    let z = measure(phi, &truth);
+    let mut y = start.clone();
+    phi.reconcile(&z, 0.0, &mut y);
+    let scale = 1.0 + norm(&start) + norm(&truth) + norm(&z);
+    let difference: Vec<T> = z.iter().zip(measure(phi, &y)).map(|(&z, measured)| z - measured).collect();
+    let off = norm(&difference);
+    assert!(off <= tolerance::<T>() * scale, "{phi:?} is not consistent: off by {off:e}");
+    let way: Vec<T> = y.iter().zip(&start).map(|(&y, &start)| y - start).collect();
+    let excess = norm(&way) - norm(&shortest);
+    assert!(excess <= tolerance::<T>() * scale, "{phi:?} goes further than it needs to, by {excess:e}");
+}
+
+/// What conjugate gradients leave, and rounding.
+fn tolerance<T: Scalar>() -> f64 {
+    (1e4 * T::EPSILON.to_f64()).max(1e-6)
+}
+
 proptest! {
     // The same cases in every run.
     #![proptest_config(ProptestConfig {
@@ -90,6 +184,18 @@ proptest! {
         for phi in registry::<f64>(m, n, Values { seed }) {
             adjoint_law(phi.as_ref(), seed);
             linearity_law(phi.as_ref(), seed);
+        }
+    }
+
+    #[test]
+    fn every_degradation_reconciles_features_with_measurements(m in 1_usize..70, n in 1_usize..70, seed in any::<u64>()) {
+        for phi in registry::<f32>(m, n, Values { seed }) {
+            optimality_law(phi.as_ref(), seed);
+            consistency_law(phi.as_ref(), seed);
+        }
+        for phi in registry::<f64>(m, n, Values { seed }) {
+            optimality_law(phi.as_ref(), seed);
+            consistency_law(phi.as_ref(), seed);
         }
     }
 }
