@@ -21,4 +21,5 @@ mod problems;
 mod progress;
 #[cfg(feature = "io")]
 mod recipe;
+mod restoration;
 mod weights;
