@@ -40,6 +40,7 @@ mod blocks;
 pub mod coding;
 pub mod degradation;
 pub mod dictionary;
+mod eigen;
 pub mod ensemble;
 mod error;
 #[cfg(feature = "io")]
