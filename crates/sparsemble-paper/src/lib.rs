@@ -5,7 +5,7 @@
 //! | `printed.rs` | what the paper prints: settings, numbers, and statements to be judged |
 //! | `data.rs` | the data folder |
 //! | `demonstration.rs`, `trial.rs` | the patches and the ensembles that Figs. 1, 2 and 3 share |
-//! | `sensing.rs`, `recovery.rs`, `linear.rs` | the blocks and the methods that Table 1 and Fig. 5 share |
+//! | `sensing.rs`, `recovery.rs` | the blocks and the methods that Table 1 and Fig. 5 share |
 //! | `fig1.rs`, `fig2.rs`, `fig3.rs`, `table1.rs`, `fig5.rs` | one experiment each: numbers to an [`Outcome`] |
 //! | `outcome.rs`, `plot.rs`, `document.rs` | what is shown: tables and JSON, SVG, the page of all experiments |
 //! | `parts.rs`, `cells.rs` | finished parts and the cells of Table 1, kept on disk |
@@ -21,7 +21,6 @@ pub mod fig1;
 pub mod fig2;
 pub mod fig3;
 pub mod fig5;
-mod linear;
 mod outcome;
 mod parts;
 mod plot;

@@ -2,17 +2,16 @@
 
 use std::rc::Rc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use sparsemble::coding::Lasso;
 use sparsemble::degradation::Dense;
 use sparsemble::dictionary::{AltOpt, Centers, Examples, WeakLearner};
-use sparsemble::ensemble::{Averaging, Boost, Coefficients, Multilevel, Training};
-use sparsemble::image::GrayImage;
+use sparsemble::ensemble::{Averaging, Boost, Coefficients, GaussianLearner, Multilevel, Training};
+use sparsemble::image::{GrayImage, WHITE};
 use sparsemble::restoration::{Blockwise, Dc, measure};
 use sparsemble::{Matrix, Model, Run};
 
-use crate::linear::Linear;
 use crate::sensing::{Blocks, Means, Sensing};
 
 /// A method of Table 1, or the linear estimator that all of them should beat.
@@ -29,7 +28,7 @@ pub enum Contender {
     RandExAv,
     /// Levels of random examples, averaged.
     ExMld,
-    /// The linear estimator of the least mean squared error.
+    /// The linear estimator of the least mean squared error: one Gaussian.
     Lmmse,
 }
 
@@ -59,7 +58,6 @@ impl Contender {
 pub struct Recovery {
     settings: Sensing,
     training: Matrix<f32>,
-    linear: Linear,
     /// The models that do not depend on Φ.
     trained: Vec<(Contender, Rc<Model<f32>>)>,
 }
@@ -71,8 +69,7 @@ impl Recovery {
     /// If a setting is out of range or the pictures have too few patches.
     pub fn prepare(settings: Sensing, images: &[GrayImage]) -> Result<Self> {
         let training = settings.training(images)?;
-        let linear = Linear::fit(&training, settings.white);
-        Ok(Self { settings, training, linear, trained: Vec::new() })
+        Ok(Self { settings, training, trained: Vec::new() })
     }
 
     /// The settings.
@@ -99,15 +96,12 @@ impl Recovery {
         run: Run<'_>,
     ) -> Result<Vec<GrayImage>> {
         let measurements = measure(phi, blocks.values.view())?;
-        if contender == Contender::Lmmse {
-            let means = (self.settings.means == Means::Known).then_some(blocks.means.as_slice());
-            return blocks.assemble(self.linear.recover(phi, &measurements, means)?);
-        }
         let work = self.training.columns() + blocks.values.columns();
         let model = self.model(contender, phi, run.part(0..self.training.columns(), work))?;
         let dc = match self.settings.means {
             Means::Known => Dc::Known(&blocks.means),
             Means::Free => Dc::Free,
+            Means::InAtoms if contender == Contender::Lmmse => Dc::Free, // it has no atoms
             Means::InAtoms => Dc::InAtoms,
         };
         let blockwise = Blockwise { coder: &Lasso::lambda(self.settings.lambda), dc };
@@ -150,7 +144,11 @@ impl Recovery {
                 let rule = [Coefficients::LeastSquares, Coefficients::Correlation];
                 Ok(Model::Multilevel(levels.with_coefficients(rule[usize::from(self.settings.raw_correlations)])))
             }
-            Contender::Lmmse => bail!("the linear estimator has no sparse model"),
+            Contender::Lmmse => {
+                let floor = (self.settings.white / WHITE).powi(2); // a grey level
+                let one = GaussianLearner { n_gaussians: 1, iterations: 0, shared_samples: 0.0, floor, seed };
+                Ok(Model::Gaussians(one.fit(samples, None, run)?))
+            }
         }
     }
 }

@@ -60,7 +60,7 @@ impl Sensing {
     pub fn paper(seed: u64) -> Self {
         Self {
             block_side: printed::PATCH_SIDE,
-            training_patches: 50_000,
+            training_patches: 20_000,
             min_variance: TrainingPatches::default().min_variance,
             white: 1.0,
             measurements: printed::MEASUREMENTS.to_vec(),

@@ -3,7 +3,7 @@
 use crate::blocks::Run;
 use crate::coding::SparseCoder;
 use crate::degradation::Degradation;
-use crate::ensemble::{Approximation, Ensemble, MultilevelDictionary, SparseModel};
+use crate::ensemble::{Approximation, Ensemble, LocalGaussians, MultilevelDictionary, SampleMean, Seen, SparseModel};
 use crate::error::{Error, Result, expect_size};
 use crate::matrix::{Matrix, MatrixView};
 use crate::model::Model;
@@ -25,6 +25,9 @@ use crate::scalar::Scalar;
 /// d′ = d − (qᵀΦd/‖q‖²)1. Its measurements Φd′ are those of d without their part along q, so coding the same part of z
 /// in ΦD′ is the problem above with c eliminated, and y is approximated by D′a + (qᵀz/‖q‖²)1.
 ///
+/// Local Gaussians have a prior of the mean, by which they estimate it if it is `Free`; `InAtoms` is for blocks that have
+/// none.
+///
 /// Paper: §IV-A.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Dc<'a> {
@@ -40,7 +43,7 @@ pub enum Dc<'a> {
 ///
 /// | field | purpose | paper's value |
 /// | --- | --- | --- |
-/// | `coder` | codes measurements in ΦD; a multilevel dictionary has its own way and ignores it | lasso, λ = 0.1 for intensities in [0, 1] |
+/// | `coder` | codes measurements in ΦD; not used by multilevel dictionaries and local Gaussians | lasso, λ = 0.1 for intensities in [0, 1] |
 /// | `dc` | what is known of the blocks' means, see [`Dc`] | not said |
 ///
 /// The model is that of whole blocks, as it was trained; how it looks through Φ is worked out here. The coefficients of a
@@ -119,29 +122,49 @@ impl<T: Scalar> Blockwise<'_, T> {
         expect_size("model: number of features (those of phi)", phi.n_features(), model.n_features())?;
         expect_size("measurements: number of rows (those of phi)", phi.n_measurements(), measurements.rows())?;
         let constant = Constant::seen_through(phi);
-        let seen = model.degraded_by(phi)?;
-        match self.dc {
-            Dc::InAtoms => seen.approximate(measurements, self.coder, run),
-            Dc::Known(means) => {
+        match (self.dc, model) {
+            (Dc::Known(means), _) => {
                 expect_size("means: number of blocks (columns of measurements)", measurements.columns(), means.len())?;
                 if let Some(bad) = means.iter().find(|mean| !mean.is_finite()) {
                     return Err(Error::parameter("means", bad, "every mean must be finite"));
                 }
                 let rest = constant.removed(measurements, means);
-                let mut blocks = seen.approximate(rest.view(), self.coder, run)?;
+                let without = Self { dc: Dc::InAtoms, ..*self };
+                let mut blocks = without.recover(model, phi, rest.view(), run)?;
                 add_means(&mut blocks.values, means)?;
                 Ok(blocks)
             }
-            Dc::Free => {
+            (Dc::Free, Model::Gaussians(gaussians)) => {
+                estimated(gaussians, phi, SampleMean::Unknown, measurements, run)
+            }
+            (Dc::InAtoms, Model::Gaussians(gaussians)) => {
+                estimated(gaussians, phi, SampleMean::Removed, measurements, run)
+            }
+            (Dc::Free, _) => {
                 constant.expect_seen(phi)?;
                 let constants = constant.of_columns(measurements);
                 let rest = constant.removed(measurements, &constants);
-                let mut blocks = constant.given_to(seen)?.approximate(rest.view(), self.coder, run)?;
+                let with_constants = constant.given_to(model.degraded_by(phi)?)?;
+                let mut blocks = with_constants.approximate(rest.view(), self.coder, run)?;
                 add_means(&mut blocks.values, &constants)?;
                 Ok(blocks)
             }
+            (Dc::InAtoms, _) => model.degraded_by(phi)?.approximate(measurements, self.coder, run),
         }
     }
+}
+
+/// What local Gaussians expect the blocks to be if the measurements are exact.
+fn estimated<T: Scalar>(
+    gaussians: &LocalGaussians<T>,
+    phi: &dyn Degradation<T>,
+    mean: SampleMean,
+    measurements: MatrixView<'_, T>,
+    run: Run<'_>,
+) -> Result<Approximation<T>> {
+    let estimator = gaussians.estimator(&Seen { phi: Some(phi), noise: 0.0, mean }, run)?;
+    let estimate = estimator.estimate(measurements, run)?;
+    Ok(Approximation { values: estimate.values, spread: estimate.spread, unconverged: 0 })
 }
 
 /// Φ of every block.
@@ -233,8 +256,8 @@ impl Constant {
                 let coefficients = dictionary.coefficients();
                 Ok(Model::Multilevel(MultilevelDictionary::new(levels)?.with_coefficients(coefficients)))
             }
-            // What `degraded_by` has made of these is an ensemble.
-            alone @ (Model::Dictionary(..) | Model::Online(..)) => Ok(alone),
+            // What `degraded_by` has made of a dictionary is an ensemble, and Gaussians have no atoms.
+            other @ (Model::Dictionary(..) | Model::Online(..) | Model::Gaussians(_)) => Ok(other),
         }
     }
 

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use sparsemble::coding::{CodingBasis, Lasso, OneSparse, Samples, SparseCoder};
 use sparsemble::degradation::{Degradation, Dense, Projection};
 use sparsemble::dictionary::{Dictionary, Examples};
-use sparsemble::ensemble::{Averaging, Boost, Coefficients, Ensemble, Multilevel, SparseModel, Training};
+use sparsemble::ensemble::{
+    Averaging, Boost, Coefficients, Ensemble, GaussianLearner, Multilevel, SparseModel, Training,
+};
 use sparsemble::restoration::{Blockwise, Dc, measure};
 use sparsemble::{Error, Matrix, Model, Run, Scalar};
 
@@ -189,6 +191,33 @@ fn known_means_are_taken_out_before_coding_and_put_back_after() {
         // The models know no means, so those of the blocks are the transmitted ones.
         for (i, mean) in means.iter().enumerate() {
             assert!((known.column(i).iter().sum::<f64>() / 12.0 - mean).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn one_gaussian_is_the_linear_estimator() {
+    // More training samples than features, so that the covariance has no empty direction.
+    let mut training = blocks::<f64>(9, 6, 400);
+    let learner = GaussianLearner { n_gaussians: 1, shared_samples: 0.0, floor: 1e-3, ..GaussianLearner::default() };
+    let gaussian = learner.fit(training.view(), None, Run::default()).unwrap();
+    sparsemble::patch::remove_means(&mut training);
+    let row = |matrix: &Matrix<f64>, r: usize| (0..matrix.columns()).map(|c| matrix.column(c)[r]).collect::<Vec<_>>();
+    let rows: Vec<Vec<f64>> = (0..6).map(|r| row(&training, r)).collect();
+    let covariance = |r: usize, c: usize| dot(&rows[r], &rows[c]) / 400.0 + if r == c { 1e-3 } else { 0.0 };
+    // With one measurement the estimate is Cφ (φᵀCφ)⁻¹ z.
+    let phi = projection::<f64>(1, 1, 6);
+    let seen = row(&phi.matrix().to_matrix(), 0);
+    let weighted: Vec<f64> = (0..6).map(|r| (0..6).map(|c| covariance(r, c) * seen[c]).sum()).collect();
+    let mut blocks = blocks::<f64>(4, 6, 10);
+    let z = measure(&phi, blocks.view()).unwrap();
+    let means = sparsemble::patch::remove_means(&mut blocks);
+    let found = recover(&Model::Gaussians(gaussian), &phi, &z, Dc::Known(&means));
+    for i in 0..10 {
+        let rest = dot(&seen, blocks.column(i));
+        for (value, weight) in found.column(i).iter().zip(&weighted) {
+            let expected = means[i] + weight * rest / dot(&seen, &weighted);
+            assert!((value - expected).abs() < 1e-6, "{value} {expected}");
         }
     }
 }
