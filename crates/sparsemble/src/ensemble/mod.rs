@@ -19,7 +19,6 @@ mod strips;
 mod weights;
 
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
-pub(crate) use gaussians::{Choice, Members, PATCHES, Scatter, Scratch};
 pub use gaussians::{
     Estimate, GaussianEstimator, GaussianLearner, GaussianLearning, LocalGaussians, MeanPrior, SampleMean, Seen,
 };

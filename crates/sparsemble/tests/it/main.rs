@@ -5,6 +5,7 @@ mod coding_laws;
 mod ensemble;
 mod examples;
 mod fista;
+mod gaussians;
 mod golden_coding;
 mod golden_kmeans;
 mod kmeans;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result, expect_size};
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
-use super::members::{BLOCK, Choice, Member, Members};
+use super::members::{BLOCK, Member, Members};
 use super::{LocalGaussians, doubles};
 
 /// How samples are seen.
@@ -89,7 +89,7 @@ impl<T: Scalar> LocalGaussians<T> {
     }
 
     /// The members as samples without mean and noise of this deviation are seen by them.
-    pub(crate) fn members(&self, noise: f64, run: Run<'_>) -> Result<Members<T>> {
+    pub(super) fn members(&self, noise: f64, run: Run<'_>) -> Result<Members<T>> {
         let seen = Seen { phi: None, noise, mean: SampleMean::Removed };
         Ok(Members::new(&self.seen_through(None, &seen, run)?.0))
     }
@@ -178,7 +178,7 @@ impl<T: Scalar> GaussianEstimator<T> {
         for start in (0..strip.columns()).step_by(BLOCK) {
             let block: Range<usize> = start..(start + BLOCK).min(strip.columns());
             let samples = block.clone().map(|c| strip.column(c));
-            self.members.weigh(&mut scratch, samples, Choice::Weighted, |slot, weights, _| {
+            self.members.weigh(&mut scratch, samples, |slot, weights, _| {
                 let sample = strip.column(start + slot);
                 self.members.combine(weights, sample, &mut whole);
                 let mut squares = 0.0;

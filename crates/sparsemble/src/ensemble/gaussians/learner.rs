@@ -11,7 +11,7 @@ use crate::patch::remove_mean;
 use crate::rng::Draw;
 use crate::scalar::Scalar;
 
-use super::members::{BLOCK, Choice};
+use super::members::BLOCK;
 use super::scatter::{Scatter, Weights};
 use super::{LocalGaussians, MeanPrior};
 
@@ -248,7 +248,7 @@ impl<T: Scalar> GaussianLearning<'_, T> {
             let mut weights = Vec::with_capacity(range.len());
             let mut cost = 0.0;
             let columns = (0..range.len()).map(|slot| block.column(slot));
-            members.weigh(scratch, columns, Choice::Weighted, |slot, found, log_likelihood| {
+            members.weigh(scratch, columns, |slot, found, log_likelihood| {
                 weights.push(found.iter().map(|&(k, weight)| (k as u32, weight as f32)).collect::<Weights>());
                 cost -= masses.share(range.start + slot) * log_likelihood;
             });

@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 use crate::sums::product;
 
 /// Samples in a block.
-pub(crate) const BLOCK: usize = 96;
+pub(super) const BLOCK: usize = 96;
 
 /// An eigenvalue this many times the smallest of all members tells the members apart; smaller ones are left out of the
 /// comparison, as they are nearly the same in all.
@@ -17,15 +17,6 @@ const TELLING: f64 = 1.2;
 
 /// Members less likely than this have no say.
 const NEGLIGIBLE: f64 = 1e-3;
-
-/// Which members a sample is estimated by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choice {
-    /// The most likely one.
-    Likeliest,
-    /// All, weighted by how likely they are.
-    Weighted,
-}
 
 /// One member as seen through Φ: z ~ N(0, S), and the best linear estimate of x from z.
 pub(super) struct Member {
@@ -39,7 +30,7 @@ pub(super) struct Member {
 
 /// All members, packed for the pass.
 #[derive(Debug)]
-pub(crate) struct Members<T> {
+pub(super) struct Members<T> {
     panels: Panels<T>,
     /// The member of each panel.
     owner: Vec<usize>,
@@ -54,7 +45,7 @@ pub(crate) struct Members<T> {
 }
 
 /// What a thread needs for a block.
-pub(crate) struct Scratch<T> {
+pub(super) struct Scratch<T> {
     tiles: Tiles<T>,
     energies: Energies<T>,
     /// ‖z‖² of each sample.
@@ -92,12 +83,12 @@ impl<T: Scalar> Members<T> {
     }
 
     /// K.
-    pub(crate) fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.constants.len()
     }
 
     /// What a thread needs.
-    pub(crate) fn scratch(&self) -> Scratch<T> {
+    pub(super) fn scratch(&self) -> Scratch<T> {
         let rows = self.gains.count() / self.count();
         Scratch {
             tiles: Tiles::new(rows, BLOCK),
@@ -110,11 +101,10 @@ impl<T: Scalar> Members<T> {
 
     /// Gives `take` for each sample of a block its place in it, the members that count with weights that sum to one, and
     /// the log likelihood of what was measured, without the factor √(2π) of each entry.
-    pub(crate) fn weigh<'s>(
+    pub(super) fn weigh<'s>(
         &self,
         scratch: &mut Scratch<T>,
         samples: impl Iterator<Item = &'s [T]>,
-        choice: Choice,
         mut take: impl FnMut(usize, &[(usize, f64)], f64),
     ) {
         scratch.tiles.clear();
@@ -130,13 +120,13 @@ impl<T: Scalar> Members<T> {
             scores.clear();
             let energies = energies.of(slot).iter().zip(&self.constants);
             scores.extend(energies.map(|(energy, constant)| constant + 0.5 * energy.to_f64()));
-            let evidence = posterior(scores, choice, weights);
+            let evidence = posterior(scores, weights);
             take(slot, weights, evidence - 0.5 * self.inverse_floor * squares[slot]);
         }
     }
 
     /// Writes the weighted sum of what the members make of a sample to `out`, which is [`padded`](Self::padded).
-    pub(crate) fn combine(&self, weights: &[(usize, f64)], sample: &[T], out: &mut [T]) {
+    pub(super) fn combine(&self, weights: &[(usize, f64)], sample: &[T], out: &mut [T]) {
         let terms = weights.iter().flat_map(|&(k, weight)| {
             let factor = T::from_f64(-weight);
             sample.iter().enumerate().map(move |(j, &value)| ((k * sample.len() + j) as u32, factor * value))
@@ -145,36 +135,27 @@ impl<T: Scalar> Members<T> {
     }
 
     /// M.
-    pub(crate) fn n_features(&self) -> usize {
+    pub(super) fn n_features(&self) -> usize {
         self.gains.rows()
     }
 
     /// The length of a padded estimate.
-    pub(crate) fn padded(&self) -> usize {
+    pub(super) fn padded(&self) -> usize {
         self.gains.stride()
     }
 }
 
 /// The weights of the members by their log likelihoods, in the order of the members; returns the log of the sum.
-fn posterior(scores: &[f64], choice: Choice, weights: &mut Vec<(usize, f64)>) -> f64 {
+fn posterior(scores: &[f64], weights: &mut Vec<(usize, f64)>) -> f64 {
     weights.clear();
-    let best = scores.iter().enumerate().fold(
-        (0, f64::NEG_INFINITY),
-        |best, (k, &score)| {
-            if score > best.1 { (k, score) } else { best }
-        },
-    );
-    if choice == Choice::Likeliest {
-        weights.push((best.0, 1.0));
-        return best.1;
-    }
-    let relative = scores.iter().map(|score| (score - best.1).exp()).enumerate();
+    let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let relative = scores.iter().map(|score| (score - best).exp()).enumerate();
     weights.extend(relative.filter(|(_, weight)| *weight > NEGLIGIBLE));
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     for (_, weight) in weights.iter_mut() {
         *weight /= total;
     }
-    best.1 + total.ln()
+    best + total.ln()
 }
 
 /// The j-th direction of a member, scaled so that its squared product with z is the term of the score.

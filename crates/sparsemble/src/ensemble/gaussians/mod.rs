@@ -18,8 +18,6 @@ mod scatter;
 
 pub use estimator::{Estimate, GaussianEstimator, SampleMean, Seen};
 pub use learner::{GaussianLearner, GaussianLearning};
-pub(crate) use members::{BLOCK as PATCHES, Choice, Members, Scratch};
-pub(crate) use scatter::Scatter;
 
 use crate::eigen::Eigen;
 use crate::error::{Error, Result, expect_size};
@@ -90,9 +88,12 @@ impl<T: Scalar> LocalGaussians<T> {
         let scale = if (total - 1.0).abs() < 1e-9 { 1.0 } else { total };
         let weights = weights.into_iter().map(|weight| weight / scale).collect();
         let eigen = covariances.iter().map(|covariance| Eigen::new(&doubles(covariance))).collect::<Vec<_>>();
-        if let Some(bad) = eigen.iter().find(|eigen| !is_positive(eigen)) {
-            let least = bad.values.last().copied().unwrap_or(f64::NAN);
-            return Err(Error::parameter("covariance eigenvalue", least, "must be positive; add a ridge"));
+        for (covariance, eigen) in covariances.iter().zip(&eigen) {
+            let least = least_eigenvalue(covariance, eigen);
+            // Also refuses NaN, which an overflow would give.
+            if least.is_nan() || least <= 0.0 {
+                return Err(Error::parameter("covariance eigenvalue", least, "must be positive; add to the diagonal"));
+            }
         }
         Ok(Self { weights, covariances: covariances.to_vec(), eigen, mean, training: Training::default() })
     }
@@ -162,9 +163,15 @@ fn check_covariance<T: Scalar>(covariance: MatrixView<'_, T>, size: usize) -> Re
     Ok(())
 }
 
-/// Orthogonal columns do not tell the sign of an eigenvalue: uᵀCu does.
-fn is_positive(eigen: &Eigen) -> bool {
-    eigen.values.last().is_some_and(|least| *least > 0.0)
+/// The least uᵀCu over the eigenvectors: their lengths alone do not tell the sign.
+fn least_eigenvalue<T: Scalar>(covariance: &Matrix<T>, eigen: &Eigen) -> f64 {
+    let size = covariance.rows();
+    let value = |j: usize| -> f64 {
+        let u = eigen.vectors.column(j);
+        let column = |c: usize| covariance.column(c).iter().zip(u).map(|(entry, u)| entry.to_f64() * u).sum::<f64>();
+        (0..size).map(|c| u[c] * column(c)).sum()
+    };
+    (0..size).map(value).fold(f64::INFINITY, |least, value| if value < least || value.is_nan() { value } else { least })
 }
 
 /// The same matrix in double precision.

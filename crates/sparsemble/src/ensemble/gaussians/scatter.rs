@@ -11,19 +11,19 @@ use crate::patch::remove_mean;
 use crate::scalar::Scalar;
 
 /// The members that count for a sample, and how much.
-pub(crate) type Weights = Vec<(u32, f32)>;
+pub(super) type Weights = Vec<(u32, f32)>;
 
 /// Σ w x xᵀ and Σ w over the samples x of a member without their means, where all samples together weigh as much as there are.
 #[derive(Debug)]
-pub(crate) struct Scatter {
+pub(super) struct Scatter {
     sums: Columns<f64>,
     /// Σ w.
-    pub(crate) mass: f64,
+    pub(super) mass: f64,
 }
 
 impl Scatter {
     /// The scatter of each of `count` members.
-    pub(crate) fn of_each<T: Scalar>(
+    pub(super) fn of_each<T: Scalar>(
         count: usize,
         samples: MatrixView<'_, T>,
         masses: &Masses<'_>,
@@ -66,7 +66,7 @@ impl Scatter {
     }
 
     /// (Σ w x xᵀ + ν C₀) / (Σ w + ν), where ν samples of covariance C₀ are added to those there are.
-    pub(crate) fn covariance<T: Scalar>(&self, prior: &Matrix<T>, prior_samples: f64) -> Matrix<T> {
+    pub(super) fn covariance<T: Scalar>(&self, prior: &Matrix<T>, prior_samples: f64) -> Matrix<T> {
         let size = self.sums.rows();
         let total = (self.mass + prior_samples).max(f64::MIN_POSITIVE);
         Matrix::from_fn(size, size, |r, c| {
