@@ -89,7 +89,7 @@ fn page(outcomes: &[Outcome], provenance: &Provenance) -> String {
          Written by `{command}`; do not edit it by hand.\n\n\
          {holding} of the {all} statements checked here hold, {failed} do not. A *theorem* follows from the definitions \
          and must hold on any data; an *observation* is what the authors saw in theirs.\n\n{JUDGING}\n\
-         ## Settings\n\n{settings}\n\
+         ## Settings of Figs. 1, 2 and 3\n\n{settings}\n\
          ## What the paper leaves unsaid\n\n{UNSAID}\n{sections}",
         command = provenance.command,
         holding = statements().count() - failed,
