@@ -22,4 +22,5 @@ mod problems;
 mod progress;
 #[cfg(feature = "io")]
 mod recipe;
+mod restoration;
 mod weights;
