@@ -12,14 +12,7 @@ use sparsemble::recipe::TrainingSet;
 use sparsemble::{Matrix, MatrixView, Run};
 
 use super::contenders::Contender;
-
-/// The photographs are part of the program, so that the demo needs no files (all CC0, see data/cc0/README.md).
-const PHOTO: &[u8] = include_bytes!("../../../../../data/cc0/camera.png");
-const TRAINING: [&[u8]; 2] =
-    [include_bytes!("../../../../../data/cc0/chelsea.png"), include_bytes!("../../../../../data/cc0/coffee.png")];
-
-pub(super) const PHOTO_NAME: &str = "camera";
-pub(super) const TRAINING_NAMES: [&str; 2] = ["chelsea", "coffee"];
+use crate::photographs::{self, PHOTO};
 
 /// The side of a patch in pixels, the distance between patches, and the patches to train on.
 pub(super) const SIDE: usize = 8;
@@ -65,8 +58,8 @@ impl Outcome {
 
 impl Trial {
     pub(super) fn prepare() -> Result<Self> {
-        let pictures = TRAINING.iter().map(|bytes| image::decode(bytes)).collect::<sparsemble::Result<Vec<_>>>()?;
-        let training = TrainingPatches { side: SIDE, count: N_TRAINING, ..Default::default() }.draw(&pictures)?;
+        let draw = TrainingPatches { side: SIDE, count: N_TRAINING, ..Default::default() };
+        let training = draw.draw(&photographs::training()?)?;
         let photo = image::decode(PHOTO)?;
         let grid = PatchGrid::new(photo.size(), SIDE, Stride::Every(STRIDE))?;
         let mut patches = grid.extract(&photo)?;
