@@ -197,6 +197,7 @@ impl Model {
             sparsemble::Model::Dictionary(..) => "dictionary",
             sparsemble::Model::Online(..) => "online",
             sparsemble::Model::Multilevel(_) => "multilevel",
+            sparsemble::Model::Gaussians(_) => "gaussians",
             _ => "ensemble",
         })
     }

@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 use sparsemble::ensemble::{Ensemble, Round, SparseModel};
 use sparsemble::{Model, Scalar};
 
+/// Of a model that has no atoms.
+const GAUSSIANS: &str = "local Gaussians";
+
 /// The sizes of a model.
 pub(crate) struct Description {
     kind: &'static str,
@@ -29,6 +32,7 @@ impl Description {
                     first.map_or(0, atoms),
                 )
             }
+            Model::Gaussians(gaussians) => (GAUSSIANS, 1, 1, gaussians.count()),
             Model::Online(..) => ("online dictionary", 1, 1, model.n_atoms()),
             _ => ("dictionary", 1, 1, model.n_atoms()),
         };
@@ -38,6 +42,9 @@ impl Description {
     /// `ensemble of 20 dictionaries of 256 atoms`.
     pub(crate) fn words(&self) -> String {
         let Self { kind, n_levels, n_models, n_atoms, .. } = self;
+        if *kind == GAUSSIANS {
+            return format!("{n_atoms} {kind}");
+        }
         let levels = if *n_levels > 1 { format!(" of {n_levels} levels") } else { String::new() };
         let models = match n_models {
             0 | 1 => String::new(),

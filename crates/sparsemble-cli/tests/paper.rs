@@ -22,9 +22,15 @@ fn a_missing_data_folder_is_named() {
 
 #[test]
 fn wrong_usage_is_refused() {
-    for arguments in
-        [&["--data", "."][..], &["fig1"], &["fig9", "--data", "."], &["fig1", "--data", ".", "--document", "page.md"]]
-    {
+    for arguments in [
+        &["--data", "."][..],
+        &["fig1"],
+        &["fig9", "--data", "."],
+        &["fig1", "--data", ".", "--document", "page.md"],
+        &["table1", "--data", ".", "--draws", "0"],
+        &["table1", "--data", ".", "--means", "none"],
+        &["table1", "--data", ".", "--projection", "haar"],
+    ] {
         assert_eq!(paper(arguments).status.code(), Some(2), "{arguments:?}");
     }
 }

@@ -5,8 +5,10 @@
 //! | `images/train91/SCSR69.txt` | the names of the training images, one a line |
 //! | `images/train91/*.bmp` | the training images: those of Yang et al.'s super-resolution toolbox (§II-B) |
 //! | `images/bsds/bsds300_test_gray_png/*.png` | the 100 test images of the Berkeley segmentation dataset (§II-B) |
+//! | `images/standard/*.png` | the pictures of Table 1 and Fig. 5 (§IV-A2), looked for when one of these is run |
+//! | `images/cc0/camera.png` | a photograph free of rights, for Fig. 5 |
 //!
-//! None of them may be redistributed, so they are no part of the repository.
+//! None of them but the last may be redistributed, so they are no part of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ use sparsemble::image::{self, GrayImage};
 
 const TRAINING: &str = "images/train91";
 const TRAINING_LIST: &str = "SCSR69.txt";
+const STANDARD: &str = "images/standard";
+const FREE: &str = "images/cc0";
 const BERKELEY: &str = "images/bsds/bsds300_test_gray_png";
 
 /// A data folder that is there.
@@ -70,6 +74,28 @@ impl DataFolder {
         paths.sort(); // the order in which a folder is listed differs between machines
         read_all(paths.into_iter(), &folder)
     }
+
+    /// Pictures of the standard collection, by name and file.
+    ///
+    /// # Errors
+    /// If one is not there or cannot be read.
+    pub fn standard_images(&self, pictures: &[(&str, &str)]) -> Result<Vec<(String, GrayImage)>> {
+        self.named(STANDARD, pictures)
+    }
+
+    /// Pictures free of rights, by name and file.
+    ///
+    /// # Errors
+    /// If one is not there or cannot be read.
+    pub fn free_images(&self, pictures: &[(&str, &str)]) -> Result<Vec<(String, GrayImage)>> {
+        self.named(FREE, pictures)
+    }
+
+    fn named(&self, folder: &str, pictures: &[(&str, &str)]) -> Result<Vec<(String, GrayImage)>> {
+        let read =
+            |&(name, file): &(&str, &str)| Ok((name.to_owned(), image::read(self.path.join(folder).join(file))?));
+        pictures.iter().map(read).collect()
+    }
 }
 
 fn read_all(paths: impl Iterator<Item = PathBuf>, place: &Path) -> Result<Vec<GrayImage>> {
@@ -96,6 +122,8 @@ mod tests {
 
         let data = DataFolder::open(folder.path()).unwrap();
         assert!(format!("{:#}", data.training_images().unwrap_err()).contains("t1.bmp"));
+        let message = format!("{:#}", data.standard_images(&[("Lena", "lena_512.png")]).unwrap_err());
+        assert!(message.contains("images/standard/lena_512.png"), "{message}");
         assert!(data.berkeley_images().unwrap_err().to_string().contains("names no picture"));
     }
 }

@@ -108,10 +108,14 @@ impl Demonstration {
 
     /// A number that other patches would not have: what is kept of an earlier run is good for these patches alone.
     pub fn fingerprint(&self) -> u64 {
-        let patches = [&self.training, &self.test];
-        let values = patches.iter().flat_map(|patches| patches.as_slice());
-        fingerprint(values.flat_map(|value| value.to_bits().to_le_bytes()))
+        fingerprint_of([&self.training, &self.test])
     }
+}
+
+/// A number that other patches would not have.
+pub(crate) fn fingerprint_of<const N: usize>(patches: [&Matrix<f32>; N]) -> u64 {
+    let values = patches.iter().flat_map(|patches| patches.as_slice());
+    fingerprint(values.flat_map(|value| value.to_bits().to_le_bytes()))
 }
 
 /// The FNV-1a hash of 64 bits: it tells apart what chance made different, and guards against nothing else.
@@ -129,7 +133,7 @@ fn with_variance(patches: &Matrix<f32>, min_variance: f64) -> Result<Matrix<f32>
     Ok(Matrix::from_columns(values, patches.rows(), count)?)
 }
 
-fn scaled(mut patches: Matrix<f32>, factor: f64) -> Matrix<f32> {
+pub(crate) fn scaled(mut patches: Matrix<f32>, factor: f64) -> Matrix<f32> {
     patches.as_mut_slice().iter_mut().for_each(|value| *value = (f64::from(*value) * factor) as f32);
     patches
 }

@@ -45,6 +45,7 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
         rows: trials.iter().map(row).collect(),
         statements: vec![bound(trials), nested(trials), case_2_below_3(trials), larger_is_better(trials)],
         plot: bars(&labels, &groups, &series.collect::<Vec<_>>()),
+        files: Vec::new(),
         results: json!({ "settings": settings, "trials": trials }),
     }
 }

@@ -55,6 +55,7 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
             sum_to_one(trials),
         ],
         plot: bars(&labels, &sizes(trials), &series(trials)),
+        files: Vec::new(),
         results: json!({ "settings": settings, "trials": trials }),
     }
 }

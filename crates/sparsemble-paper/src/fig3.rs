@@ -43,6 +43,7 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
         rows: (0..rounds).map(row).collect(),
         statements: vec![falls(trials), falls_with_each(trials), flattens(trials), training_never_rises(trials)],
         plot: lines(&labels, &series),
+        files: Vec::new(),
         results: json!({ "settings": settings, "trials": trials }),
     }
 }

@@ -1,42 +1,51 @@
-//! The experiments of "Ensemble Sparse Models for Image Analysis", repeated: Figs. 1, 2 and 3.
+//! The experiments of "Ensemble Sparse Models for Image Analysis", repeated: Figs. 1, 2, 3 and 5, and Table 1.
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `printed.rs` | what the paper prints: settings, and statements to be judged |
+//! | `printed.rs` | what the paper prints: settings, numbers, and statements to be judged |
 //! | `data.rs` | the data folder |
-//! | `demonstration.rs`, `trial.rs` | the patches and the ensembles that the three figures share |
-//! | `fig1.rs`, `fig2.rs`, `fig3.rs` | one experiment each: numbers to an [`Outcome`] |
+//! | `demonstration.rs`, `trial.rs` | the patches and the ensembles that Figs. 1, 2 and 3 share |
+//! | `sensing.rs`, `recovery.rs` | the blocks and the methods that Table 1 and Fig. 5 share |
+//! | `fig1.rs`, `fig2.rs`, `fig3.rs`, `table1.rs`, `fig5.rs` | one experiment each: numbers to an [`Outcome`] |
 //! | `outcome.rs`, `plot.rs`, `document.rs` | what is shown: tables and JSON, SVG, the page of all experiments |
-//! | `parts.rs` | finished parts, kept on disk |
+//! | `parts.rs`, `cells.rs` | finished parts and the cells of Table 1, kept on disk |
 //!
 //! To add one: its name in [`Experiment`], its settings and claims in `printed.rs`, a file of its own, and a line in
 //! [`run`].
 
+mod cells;
 mod data;
 mod demonstration;
 mod document;
 pub mod fig1;
 pub mod fig2;
 pub mod fig3;
+pub mod fig5;
 mod outcome;
 mod parts;
 mod plot;
 pub mod printed;
+mod recovery;
+mod sensing;
+pub mod table1;
 mod trial;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use serde_json::json;
-use sparsemble::Run;
+use serde_json::{Value, json};
 use sparsemble::model_file::ALGORITHM_VERSION;
+use sparsemble::{Matrix, Run};
 
+pub use cells::{Cell, Cells};
 pub use data::DataFolder;
 pub use demonstration::{Demonstration, Settings};
 pub use document::{Provenance, write_document};
 pub use outcome::{Outcome, Statement};
 pub use parts::{Parts, write};
+pub use recovery::{Contender, Recovery};
+pub use sensing::{Blocks, Means, Sensing};
 pub use trial::{Method, TrainingRound, Trial};
 
 /// An experiment of the paper.
@@ -48,29 +57,15 @@ pub enum Experiment {
     Fig2,
     /// The error against the number of models (§III-C).
     Fig3,
+    /// Compressive recovery in numbers (§IV-A2).
+    Table1,
+    /// Compressive recovery in pictures (§IV-A2).
+    Fig5,
 }
 
 impl Experiment {
     /// In the paper's order.
-    pub const ALL: [Self; 3] = [Self::Fig1, Self::Fig2, Self::Fig3];
-
-    /// The ensembles it needs: method and K.
-    fn trials(self) -> Vec<(Method, usize)> {
-        let all_methods = |n_atoms: usize| Method::ALL.map(|method| (method, n_atoms));
-        match self {
-            Self::Fig1 => printed::SIZES.map(|n_atoms| (Method::RandExAv, n_atoms)).to_vec(),
-            Self::Fig2 => printed::SIZES.into_iter().flat_map(all_methods).collect(),
-            Self::Fig3 => all_methods(printed::CURVE_SIZE).to_vec(),
-        }
-    }
-
-    fn outcome(self, settings: &Settings, trials: &[Trial]) -> Outcome {
-        match self {
-            Self::Fig1 => fig1::outcome(settings, trials),
-            Self::Fig2 => fig2::outcome(settings, trials),
-            Self::Fig3 => fig3::outcome(settings, trials),
-        }
-    }
+    pub const ALL: [Self; 5] = [Self::Fig1, Self::Fig2, Self::Fig3, Self::Table1, Self::Fig5];
 }
 
 /// What is asked for.
@@ -84,6 +79,10 @@ pub struct Request {
     pub parts: PathBuf,
     /// The settings of Figs. 1, 2 and 3.
     pub settings: Settings,
+    /// The settings of Table 1 and Fig. 5.
+    pub sensing: Sensing,
+    /// How many Φ Table 1 is averaged over.
+    pub draws: usize,
     /// As for [`Run::threads`].
     pub threads: usize,
 }
@@ -96,28 +95,108 @@ pub type Watch<'a> = dyn Fn(&str, usize, usize) -> ControlFlow<()> + 'a;
 /// # Errors
 /// If data is missing, a part cannot be written, or `watch` has stopped it; finished parts are kept then.
 pub fn run(request: &Request, watch: &Watch<'_>) -> Result<Vec<Outcome>> {
-    let data = DataFolder::open(&request.data)?;
-    let patches = Demonstration::prepare(request.settings.clone(), &data.training_images()?, &data.berkeley_images()?)?;
-    let parts = Parts::new(&request.parts);
-    let key = |n_atoms: usize| {
-        json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "algorithm_version": ALGORITHM_VERSION,
-            "settings": patches.settings,
-            "patches": format!("{:016x}", patches.fingerprint()),
-            "n_atoms": n_atoms,
-        })
-    };
-    let trial = |(method, n_atoms): (Method, usize)| {
-        let name = format!("{} K = {n_atoms}", method.name());
-        let tell = |done: usize, total: usize| watch(&name, done, total);
-        let run = Run::threads(request.threads).on_progress(&tell);
-        let file = format!("{}-{n_atoms}", method.name().to_lowercase());
-        parts.take(&file, &key(n_atoms), || Trial::run(&patches, method, n_atoms, run))
-    };
-    let outcome = |experiment: &Experiment| {
-        let trials = experiment.trials().into_iter().map(trial).collect::<Result<Vec<_>>>()?;
-        Ok(experiment.outcome(&patches.settings, &trials))
-    };
-    request.experiments.iter().map(outcome).collect()
+    let mut work = Work { request, watch, data: DataFolder::open(&request.data)?, patches: None, recovery: None };
+    request.experiments.iter().map(|experiment| work.outcome(*experiment)).collect()
+}
+
+/// What several experiments share, made when the first of them needs it.
+struct Work<'a> {
+    request: &'a Request,
+    watch: &'a Watch<'a>,
+    data: DataFolder,
+    patches: Option<Demonstration>,
+    recovery: Option<Recovery>,
+}
+
+impl Work<'_> {
+    fn outcome(&mut self, experiment: Experiment) -> Result<Outcome> {
+        let settings = &self.request.settings;
+        let all_methods = |n_atoms: usize| Method::ALL.map(|method| (method, n_atoms));
+        match experiment {
+            Experiment::Fig1 => {
+                let sizes = printed::SIZES.map(|n_atoms| (Method::RandExAv, n_atoms));
+                Ok(fig1::outcome(settings, &self.trials(&sizes)?))
+            }
+            Experiment::Fig2 => {
+                let all: Vec<_> = printed::SIZES.into_iter().flat_map(all_methods).collect();
+                Ok(fig2::outcome(settings, &self.trials(&all)?))
+            }
+            Experiment::Fig3 => Ok(fig3::outcome(settings, &self.trials(&all_methods(printed::CURVE_SIZE))?)),
+            Experiment::Table1 => self.table(),
+            Experiment::Fig5 => self.pictures(),
+        }
+    }
+
+    /// The ensembles of these methods and K.
+    fn trials(&mut self, wanted: &[(Method, usize)]) -> Result<Vec<Trial>> {
+        let (request, watch) = (self.request, self.watch);
+        let patches = match self.patches.take() {
+            Some(patches) => patches,
+            None => Demonstration::prepare(
+                request.settings.clone(),
+                &self.data.training_images()?,
+                &self.data.berkeley_images()?,
+            )?,
+        };
+        let patches = self.patches.insert(patches);
+        let parts = Parts::new(&request.parts);
+        let trial = |&(method, n_atoms): &(Method, usize)| {
+            let name = format!("{} K = {n_atoms}", method.name());
+            let tell = |done: usize, total: usize| watch(&name, done, total);
+            let run = Run::threads(request.threads).on_progress(&tell);
+            let file = format!("{}-{n_atoms}", method.name().to_lowercase());
+            let key = key(json!({
+                "settings": patches.settings,
+                "patches": format!("{:016x}", patches.fingerprint()),
+                "n_atoms": n_atoms,
+            }));
+            parts.take(&file, &key, || Trial::run(patches, method, n_atoms, run))
+        };
+        wanted.iter().map(trial).collect()
+    }
+
+    fn table(&mut self) -> Result<Outcome> {
+        let (request, watch) = (self.request, self.watch);
+        let blocks = Blocks::cut(&request.sensing, self.data.standard_images(&printed::PICTURES)?)?;
+        let recovery = self.recovery()?;
+        let key = sensing_key(recovery, &blocks);
+        let mut cells = Cells::open(&request.parts.join("table1.jsonl"), &key)?;
+        let cells = table1::fill(&mut cells, recovery, &blocks, request.draws, (request.threads, watch))?;
+        Ok(table1::outcome(&request.sensing, &blocks.names, &cells))
+    }
+
+    fn pictures(&mut self) -> Result<Outcome> {
+        let (request, watch) = (self.request, self.watch);
+        let mut pictures = self.data.standard_images(&[printed::FIGURE_PICTURE])?;
+        pictures.extend(self.data.free_images(&[fig5::PHOTOGRAPH])?);
+        let blocks = Blocks::cut(&request.sensing, pictures)?;
+        let recovery = self.recovery()?;
+        let key = sensing_key(recovery, &blocks);
+        let make = || fig5::recover(recovery, &blocks, (request.threads, watch));
+        let recovered = Parts::new(&request.parts).take("fig5", &key, make)?;
+        fig5::outcome(&request.sensing, &recovered)
+    }
+
+    fn recovery(&mut self) -> Result<&mut Recovery> {
+        let recovery = match self.recovery.take() {
+            Some(recovery) => recovery,
+            None => Recovery::prepare(self.request.sensing.clone(), &self.data.training_images()?)?,
+        };
+        Ok(self.recovery.insert(recovery))
+    }
+}
+
+/// What a kept part depends on: these values, and the version of the program.
+fn key(mut values: Value) -> Value {
+    values["version"] = env!("CARGO_PKG_VERSION").into();
+    values["algorithm_version"] = ALGORITHM_VERSION.into();
+    values
+}
+
+fn sensing_key(recovery: &Recovery, blocks: &Blocks) -> Value {
+    let patches = |matrix: &Matrix<f32>| format!("{:016x}", demonstration::fingerprint_of([matrix]));
+    let mut values = json!(recovery.settings());
+    values["training"] = patches(recovery.training()).into();
+    values["blocks"] = patches(&blocks.values).into();
+    key(values)
 }

@@ -49,6 +49,8 @@ pub struct Outcome {
     pub statements: Vec<Statement>,
     /// The plot, an SVG file.
     pub plot: String,
+    /// Further files for the output folder alone: their names and contents.
+    pub files: Vec<(String, Vec<u8>)>,
     /// Settings and every number.
     pub results: Value,
 }
@@ -132,6 +134,7 @@ mod tests {
             rows: vec![words(&["2048", "1"])],
             statements: vec![statement],
             plot: String::new(),
+            files: Vec::new(),
             results: json!({}),
         };
         assert!(outcome.text().contains("K     β ≥ 0\n2048      1\n\ndoes not hold  §III-C: "), "{}", outcome.text());

@@ -41,7 +41,7 @@ impl Parts {
             return Ok(part);
         }
         let part = make()?;
-        write(&path, &format!("{:#}\n", json!({ "key": key, "part": &part })))?;
+        write(&path, format!("{:#}\n", json!({ "key": key, "part": &part })))?;
         Ok(part)
     }
 }
@@ -58,11 +58,11 @@ fn kept<P: DeserializeOwned>(path: &Path, key: &Value) -> Option<P> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(path: &Path, text: &str) -> Result<()> {
+pub fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     let unfinished = path.with_extension("unfinished");
     let folder = path.parent().unwrap_or(Path::new("."));
     let written = fs::create_dir_all(folder)
-        .and_then(|()| fs::write(&unfinished, text))
+        .and_then(|()| fs::write(&unfinished, contents))
         .and_then(|()| fs::rename(&unfinished, path));
     written.with_context(|| format!("cannot write {}; choose another folder with --output DIR", path.display()))
 }

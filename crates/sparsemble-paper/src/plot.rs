@@ -1,6 +1,6 @@
-//! Plots as SVG files: grouped bars, and lines over the numbers from one.
+//! Plots as SVG files: grouped bars, lines over the numbers from one, and pictures side by side.
 //!
-//! Written by hand, as two kinds of plot need no library. The files bring their own background and ink for light and for
+//! Written by hand, as three kinds of plot need no library. The files bring their own background and ink for light and for
 //! dark surroundings, so they are legible on any page.
 
 use std::fmt::Write;
@@ -127,14 +127,52 @@ pub(crate) fn lines(labels: &Labels<'_>, series: &[Series]) -> String {
     plot + "</svg>\n"
 }
 
+/// A picture on a sheet.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Panel {
+    /// Below the picture.
+    pub(crate) caption: String,
+    /// A PNG file in base 64.
+    pub(crate) png: String,
+}
+
+/// Panels in rows of four, each this many units wide and high; the pictures are part of the file.
+pub(crate) fn sheet(title: &str, panels: &[Panel], side: f64) -> String {
+    const GAP: f64 = 16.0;
+    const CAPTION: f64 = 28.0;
+    let columns = panels.len().clamp(1, 4);
+    let rows = panels.len().div_ceil(columns);
+    let width = GAP + columns as f64 * (side + GAP);
+    let height = 44.0 + rows as f64 * (side + CAPTION + GAP);
+    let mut plot = opening(title, width, height);
+    plot += &text(GAP, 28.0, "class=\"title\"", title);
+    for (number, panel) in panels.iter().enumerate() {
+        let x = GAP + (number % columns) as f64 * (side + GAP);
+        let y = 44.0 + (number / columns) as f64 * (side + CAPTION + GAP);
+        let _ = writeln!(
+            plot,
+            "<image x=\"{x:.1}\" y=\"{y:.1}\" width=\"{side}\" height=\"{side}\" \
+             href=\"data:image/png;base64,{}\"/>",
+            panel.png
+        );
+        plot += &text(x + 0.5 * side, y + side + 20.0, "text-anchor=\"middle\"", &panel.caption);
+    }
+    plot + "</svg>\n"
+}
+
+/// The start of a file: its size, its name for who cannot see it, its colours and its background.
+fn opening(title: &str, width: f64, height: f64) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" role=\"img\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
+         <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
+        escaped(title)
+    )
+}
+
 /// Background, title, legend, grid and axes; the file is still open. `mark` draws the mark of a series at a place.
 fn frame(labels: &Labels<'_>, series: &[Series], axis: Axis, mark: fn(&Series, f64, f64) -> String) -> String {
-    let mut plot = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
-         height=\"{HEIGHT}\" role=\"img\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
-         <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
-        escaped(labels.title)
-    );
+    let mut plot = opening(labels.title, WIDTH, HEIGHT);
     plot += &text(LEFT, 28.0, "class=\"title\"", labels.title);
     // Down the columns, so that what belongs together stands together.
     let rows = series.len().div_ceil(LEGEND_COLUMNS).max(1);
@@ -276,6 +314,15 @@ mod tests {
         assert!((height("c0", 1) / height("c0", 0) - 2.0).abs() < 0.01);
         assert!((height("c1 pale", 0) / height("c0", 0) - 4.0).abs() < 0.01);
         assert!(plot.contains("A &lt; B &amp; C") && plot.trim_end().ends_with("</svg>"));
+    }
+
+    #[test]
+    fn a_sheet_has_every_picture_and_its_caption_in_rows_of_four() {
+        let panel = |number: usize| Panel { caption: format!("{number} < 9"), png: format!("AAA{number}") };
+        let plot = sheet("A & B", &(0..7).map(panel).collect::<Vec<_>>(), 100.0);
+        assert_eq!(plot.matches("<image ").count(), 7);
+        assert!(plot.contains("base64,AAA6\"") && plot.contains(">6 &lt; 9</text>") && plot.contains("A &amp; B"));
+        assert!(plot.contains("viewBox=\"0 0 480 332\""), "{}", &plot[..120]);
     }
 
     #[test]

@@ -11,8 +11,9 @@
 //! 6. [`dictionary`]: atoms learned from samples;
 //! 7. [`ensemble`]: many models, combined;
 //! 8. [`recipe`]: a training chosen at run time, and [`Model`], whatever it makes;
-//! 9. [`metrics`]: how good the result is;
-//! 10. `matrix_file` and `model_file` (feature `io`): samples, codes and models to files and back.
+//! 9. [`restoration`]: blocks and pictures from what is left of them;
+//! 10. [`metrics`]: how good the result is;
+//! 11. `matrix_file` and `model_file` (feature `io`): samples, codes and models to files and back.
 //!
 //! Samples are columns ([`Matrix`], [`MatrixView`]), everything is generic over `f32` and `f64` ([`Scalar`]), and results
 //! are the same bits for any number of threads ([`Run`]). Nothing here prints, reads a clock or draws unseeded random
@@ -39,6 +40,7 @@ mod blocks;
 pub mod coding;
 pub mod degradation;
 pub mod dictionary;
+mod eigen;
 pub mod ensemble;
 mod error;
 #[cfg(feature = "io")]
@@ -59,6 +61,7 @@ mod points;
 #[cfg(feature = "io")]
 mod reason;
 pub mod recipe;
+pub mod restoration;
 mod rng;
 mod sampling;
 mod scalar;

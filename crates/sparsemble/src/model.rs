@@ -4,7 +4,7 @@ use crate::blocks::Run;
 use crate::coding::{Coder, Coding, SparseCoder, SparseCodes};
 use crate::degradation::Degradation;
 use crate::dictionary::{Dictionary, OnlineLearner};
-use crate::ensemble::{Approximation, Ensemble, MultilevelDictionary, SparseModel, Training};
+use crate::ensemble::{Approximation, Ensemble, LocalGaussians, MultilevelDictionary, SparseModel, Training};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
@@ -37,6 +37,8 @@ pub enum Model<T> {
     Ensemble(Ensemble<T>),
     /// A dictionary in levels, which always codes with one atom of each model of a level.
     Multilevel(MultilevelDictionary<T>),
+    /// Local Gaussians. They have no atoms to code with: see [`LocalGaussians::estimator`].
+    Gaussians(LocalGaussians<T>),
 }
 
 impl<T: Scalar> Model<T> {
@@ -46,6 +48,7 @@ impl<T: Scalar> Model<T> {
             Self::Dictionary(_, training) | Self::Online(_, training) => training,
             Self::Ensemble(ensemble) => ensemble.training(),
             Self::Multilevel(multilevel) => multilevel.training(),
+            Self::Gaussians(gaussians) => gaussians.training(),
         }
     }
 
@@ -57,6 +60,7 @@ impl<T: Scalar> Model<T> {
             Self::Online(learner, _) => Self::Online(learner, training),
             Self::Ensemble(ensemble) => Self::Ensemble(ensemble.with_training(training)),
             Self::Multilevel(multilevel) => Self::Multilevel(multilevel.with_training(training)),
+            Self::Gaussians(gaussians) => Self::Gaussians(gaussians.with_training(training)),
         }
     }
 
@@ -79,6 +83,7 @@ impl<T: Scalar> Model<T> {
             Self::Online(learner, _) => learner.dictionary().n_features(),
             Self::Ensemble(ensemble) => ensemble.n_inputs(),
             Self::Multilevel(multilevel) => multilevel.n_inputs(),
+            Self::Gaussians(gaussians) => gaussians.n_features(),
         }
     }
 
@@ -89,22 +94,26 @@ impl<T: Scalar> Model<T> {
             Self::Online(learner, _) => learner.dictionary().n_features(),
             Self::Ensemble(ensemble) => ensemble.n_features(),
             Self::Multilevel(multilevel) => multilevel.n_features(),
+            Self::Gaussians(gaussians) => gaussians.n_features(),
         }
     }
 
-    /// All atoms together: the length of a code.
+    /// All atoms together: the length of a code. Of local Gaussians, how many there are.
     pub fn n_atoms(&self) -> usize {
         match self {
             Self::Dictionary(dictionary, _) => dictionary.n_atoms(),
             Self::Online(learner, _) => learner.dictionary().n_atoms(),
             Self::Ensemble(ensemble) => ensemble.n_atoms(),
             Self::Multilevel(multilevel) => multilevel.n_atoms(),
+            Self::Gaussians(gaussians) => gaussians.count(),
         }
     }
 
-    /// What approximations are made of, M × (all atoms), in the order of a code.
+    /// What approximations are made of, M × (all atoms), in the order of a code. Of each local Gaussian the direction in
+    /// which its samples vary most.
     pub fn atoms(&self) -> Matrix<T> {
         let parts: Vec<&Matrix<T>> = match self {
+            Self::Gaussians(gaussians) => return gaussians.directions(),
             Self::Dictionary(dictionary, _) => vec![dictionary.atoms()],
             Self::Online(learner, _) => vec![learner.dictionary().atoms()],
             Self::Ensemble(ensemble) => ensemble.models().iter().map(SparseModel::synthesis).collect(),
@@ -138,6 +147,7 @@ impl<T: Scalar> Model<T> {
             Self::Online(learner, _) => alone(learner.dictionary())?.transform(samples, coder, run),
             Self::Ensemble(ensemble) => ensemble.transform(samples, coder, run),
             Self::Multilevel(multilevel) => multilevel.transform(samples, run),
+            Self::Gaussians(_) => Err(no_codes()),
         }
     }
 
@@ -160,6 +170,7 @@ impl<T: Scalar> Model<T> {
                 let values = multilevel.approximate(samples, run)?;
                 Ok(Approximation { spread: vec![0.0; values.columns()], values, unconverged: 0 })
             }
+            Self::Gaussians(_) => Err(no_codes()),
         }
     }
 
@@ -174,6 +185,7 @@ impl<T: Scalar> Model<T> {
             Self::Online(learner, _) => alone(learner.dictionary())?.reconstruct(codes, run),
             Self::Ensemble(ensemble) => ensemble.reconstruct(codes, run),
             Self::Multilevel(multilevel) => multilevel.reconstruct(codes, run),
+            Self::Gaussians(_) => Err(no_codes()),
         }
     }
 
@@ -187,8 +199,13 @@ impl<T: Scalar> Model<T> {
             Self::Online(learner, training) => degraded(learner.dictionary(), training, phi),
             Self::Ensemble(ensemble) => ensemble.degraded_by(phi).map(Self::Ensemble),
             Self::Multilevel(multilevel) => multilevel.degraded_by(phi).map(Self::Multilevel),
+            Self::Gaussians(_) => Err(no_codes()),
         }
     }
+}
+
+fn no_codes() -> Error {
+    Error::parameter("model", "gaussians", "has no sparse codes; estimate or restore with it, or take another model")
 }
 
 /// The ensemble of one dictionary.

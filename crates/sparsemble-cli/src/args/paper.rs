@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use sparsemble_paper::{Experiment, Settings};
+use sparsemble_paper::{Experiment, Means, Sensing, Settings, printed};
 
 #[derive(Debug, Args)]
 pub(crate) struct PaperArguments {
@@ -32,6 +32,22 @@ pub(crate) struct PaperArguments {
     #[arg(long)]
     quick: bool,
 
+    /// How many random Φ table1 is averaged over [default: 10, with --quick 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    draws: Option<u16>,
+
+    /// What the Φ of table1 and fig5 are: `orthonormal`, `gaussian` (variance 1/N) or `bernoulli` (±1/√N).
+    #[arg(long, value_name = "KIND", default_value = "orthonormal", value_parser = ["orthonormal", "gaussian", "bernoulli"])]
+    projection: String,
+
+    /// What table1 and fig5 know of the means of blocks.
+    #[arg(long, value_name = "MEANS", default_value = "known")]
+    means: MeansName,
+
+    /// Ex-MLD takes correlations for coefficients, undivided by the norms of its atoms through Φ.
+    #[arg(long)]
+    raw_correlations: bool,
+
     /// Print the results as JSON, an object a line for each experiment, instead of the tables.
     #[arg(long)]
     pub(crate) json: bool,
@@ -49,6 +65,20 @@ enum Name {
     Fig2,
     /// The error against the number of models (§III-C).
     Fig3,
+    /// Compressive recovery beside the paper's numbers (§IV-A2).
+    Table1,
+    /// Pictures recovered by every method (§IV-A2).
+    Fig5,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum MeansName {
+    /// They are transmitted: one number a block beside its measurements.
+    Known,
+    /// They are estimated from the measurements.
+    Free,
+    /// The atoms represent them.
+    InAtoms,
 }
 
 impl PaperArguments {
@@ -57,12 +87,28 @@ impl PaperArguments {
             Name::Fig1 => Experiment::Fig1,
             Name::Fig2 => Experiment::Fig2,
             Name::Fig3 => Experiment::Fig3,
+            Name::Table1 => Experiment::Table1,
+            Name::Fig5 => Experiment::Fig5,
         });
         if self.document.is_some() { Experiment::ALL.to_vec() } else { named.collect() }
     }
 
     pub(crate) fn settings(&self) -> Settings {
         if self.quick { Settings::quick(self.seed) } else { Settings::paper(self.seed) }
+    }
+
+    pub(crate) fn sensing(&self) -> Sensing {
+        let settings = if self.quick { Sensing::quick(self.seed) } else { Sensing::paper(self.seed) };
+        let means = match self.means {
+            MeansName::Known => Means::Known,
+            MeansName::Free => Means::Free,
+            MeansName::InAtoms => Means::InAtoms,
+        };
+        Sensing { projection: self.projection.clone(), means, raw_correlations: self.raw_correlations, ..settings }
+    }
+
+    pub(crate) fn draws(&self) -> usize {
+        self.draws.map_or(if self.quick { 1 } else { printed::DRAWS }, usize::from)
     }
 
     pub(crate) fn output(&self) -> PathBuf {
@@ -74,7 +120,19 @@ impl PaperArguments {
     pub(crate) fn command(&self) -> String {
         let seed = if self.seed == 1 { String::new() } else { format!(" --seed {}", self.seed) };
         let quick = if self.quick { " --quick" } else { "" };
+        let draws = self.draws.map(|draws| format!(" --draws {draws}")).unwrap_or_default();
+        let projection = match self.projection.as_str() {
+            "orthonormal" => String::new(),
+            other => format!(" --projection {other}"),
+        };
+        let means = match self.means {
+            MeansName::Known => "",
+            MeansName::Free => " --means free",
+            MeansName::InAtoms => " --means in-atoms",
+        };
+        let raw = if self.raw_correlations { " --raw-correlations" } else { "" };
         let document = self.document.as_ref().map(|path| format!(" --document {}", path.display()));
-        format!("sparsemble paper --data {}{seed}{quick}{}", self.data.display(), document.unwrap_or_default())
+        let options = format!("{seed}{quick}{draws}{projection}{means}{raw}");
+        format!("sparsemble paper --data {}{options}{}", self.data.display(), document.unwrap_or_default())
     }
 }

@@ -23,6 +23,7 @@ Methods:
   boost-km    dictionaries of K-Means centres, boosted
   mld         levels of lines through the origin
   ex-mld      levels of averaged dictionaries of samples
+  gaussians   local Gaussians, for restoring pictures: give --keep-mean --keep-norm --min-variance 0
 
 Patches of pictures lose their mean and are scaled to norm 1, and nearly flat ones are left out, so λ does not depend on
 contrast. Matrices are taken as they are: a λ for samples of norm 1 is c·λ for samples of norm c.
@@ -41,11 +42,11 @@ pub(crate) struct TrainArguments {
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
 
-    /// alt-opt, mod, k-svd, online, rand-ex-av, boost-ex, boost-km, mld or ex-mld.
+    /// alt-opt, mod, k-svd, online, rand-ex-av, boost-ex, boost-km, mld, ex-mld or gaussians.
     #[arg(long)]
     pub(crate) method: Method,
 
-    /// The atoms of each dictionary [default: 256, or 16 in a level].
+    /// The atoms of each dictionary [default: 256, or 16 in a level], or the number of Gaussians [default: 64].
     #[arg(long, value_name = "K")]
     pub(crate) atoms: Option<usize>,
 
@@ -57,7 +58,8 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "N")]
     pub(crate) levels: Option<usize>,
 
-    /// The most iterations of alt-opt, mod and k-svd [default: 50], or how often online learning sees every sample [default: 1].
+    /// The most iterations of alt-opt, mod and k-svd [default: 50], how often online learning sees every sample [default: 1],
+    /// or the rounds of gaussians [default: 12].
     #[arg(long, value_name = "N")]
     pub(crate) iterations: Option<usize>,
 

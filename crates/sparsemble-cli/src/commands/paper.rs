@@ -17,6 +17,8 @@ pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
         data: arguments.data.clone(),
         parts: output.join("parts"),
         settings: arguments.settings(),
+        sensing: arguments.sensing(),
+        draws: arguments.draws(),
         threads: arguments.threads,
     };
     let outcomes = watched(&request)?;
@@ -24,9 +26,13 @@ pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
     let mut written = Vec::new();
     for outcome in &outcomes {
         let files = ["json", "svg"].map(|ending| output.join(format!("{}.{ending}", outcome.name)));
-        write(&files[0], &format!("{:#}\n", outcome.json()))?;
+        write(&files[0], format!("{:#}\n", outcome.json()))?;
         write(&files[1], &outcome.plot)?;
         written.extend(files);
+        for (name, contents) in &outcome.files {
+            write(&output.join(name), contents)?;
+            written.push(output.join(name));
+        }
     }
     if let Some(path) = &arguments.document {
         let provenance = Provenance { settings: arguments.settings(), command: arguments.command() };

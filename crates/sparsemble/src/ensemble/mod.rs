@@ -10,6 +10,7 @@
 //! | levels that code each other's residuals: MLD, Ex-MLD | [`Multilevel`], [`MultilevelDictionary`] |
 
 mod boost;
+mod gaussians;
 mod model;
 mod multilevel;
 mod random;
@@ -18,6 +19,9 @@ mod strips;
 mod weights;
 
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
+pub use gaussians::{
+    Estimate, GaussianEstimator, GaussianLearner, GaussianLearning, LocalGaussians, MeanPrior, SampleMean, Seen,
+};
 pub use model::SparseModel;
 pub use multilevel::{Coefficients, Descent, Multilevel, MultilevelDictionary};
 pub use random::Averaging;
@@ -75,7 +79,8 @@ pub struct Training {
     /// One row for each round of boosting; those beyond the best round of a validation are kept too.
     pub curve: Vec<Round>,
     /// For methods that have no rounds: the objective at the start and after each iteration of Alt-Opt, the mean energy of
-    /// the samples and of their residuals after each level of a multilevel dictionary.
+    /// the samples and of their residuals after each level of a multilevel dictionary, minus the mean log likelihood of a
+    /// sample before each round of local Gaussians.
     pub objective: Vec<f64>,
 }
 

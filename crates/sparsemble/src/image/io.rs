@@ -10,7 +10,7 @@ use ::image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, Image
 use crate::error::{Error, Result};
 use crate::files::write_atomically;
 
-use super::plane::{BitDepth, GrayImage, Size};
+use super::plane::{BitDepth, GrayImage, Picture, Size};
 
 /// A small file can promise a huge picture; beyond these limits it is refused before memory is spent on it.
 const MAX_SIDE: u32 = 1 << 16;
@@ -27,15 +27,34 @@ const MAX_BYTES: u64 = 1 << 30;
 /// larger than 2²⁷ pixels.
 pub fn read(path: impl AsRef<Path>) -> Result<GrayImage> {
     let path = path.as_ref();
-    let name = path.display().to_string();
+    named(path, bytes_of(path)?.and_then(|bytes| to_gray(&pixels(&bytes)?)))
+}
+
+/// Reads a picture file with its colours and its depth; otherwise as [`read`].
+///
+/// # Errors
+/// As [`read`].
+pub fn read_picture(path: impl AsRef<Path>) -> Result<Picture> {
+    let path = path.as_ref();
+    named(path, bytes_of(path)?.and_then(|bytes| to_picture(&pixels(&bytes)?)))
+}
+
+/// The bytes of a file, or why it cannot be a picture.
+fn bytes_of(path: &Path) -> Result<Outcome<Vec<u8>>> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| Error::io("read", path, &error))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Error::Image { name, reason: format!("the file is larger than {MAX_BYTES} bytes") });
-    }
-    decode_named(&bytes, name)
+    Ok(if bytes.len() as u64 > MAX_BYTES {
+        Err(format!("the file is larger than {MAX_BYTES} bytes"))
+    } else {
+        Ok(bytes)
+    })
+}
+
+/// Says which file was refused.
+fn named<P>(path: &Path, outcome: Outcome<P>) -> Result<P> {
+    outcome.map_err(|reason| Error::Image { name: path.display().to_string(), reason })
 }
 
 /// The picture in the bytes of a file; as [`read`].
@@ -43,7 +62,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<GrayImage> {
 /// # Errors
 /// As [`read`].
 pub fn decode(bytes: &[u8]) -> Result<GrayImage> {
-    decode_named(bytes, "the picture".into())
+    named(Path::new("the picture"), pixels(bytes).and_then(|pixels| to_gray(&pixels)))
 }
 
 /// The bytes of a grey PNG file; intensities are clipped and rounded as by [`GrayImage::quantised`].
@@ -51,14 +70,23 @@ pub fn decode(bytes: &[u8]) -> Result<GrayImage> {
 /// # Errors
 /// [`Error::Image`] if a side is beyond what PNG can hold.
 pub fn encode_png(image: &GrayImage, depth: BitDepth) -> Result<Vec<u8>> {
-    let levels = image.samples().iter().map(|&intensity| depth.level(intensity));
-    let (samples, colour): (Vec<u8>, _) = match depth {
-        BitDepth::Eight => (levels.map(|level| level as u8).collect(), ExtendedColorType::L8),
+    encode_planes(&[image], depth)
+}
+
+/// The bytes of a PNG file of one plane, or of three that are as large.
+fn encode_planes(planes: &[&GrayImage], depth: BitDepth) -> Result<Vec<u8>> {
+    let size = planes[0].size();
+    let pixels = 0..planes[0].samples().len();
+    let levels = pixels.flat_map(|i| planes.iter().map(move |plane| depth.level(plane.samples()[i])));
+    let (samples, colour): (Vec<u8>, _) = match (depth, planes.len()) {
+        (BitDepth::Eight, 1) => (levels.map(|level| level as u8).collect(), ExtendedColorType::L8),
+        (BitDepth::Eight, _) => (levels.map(|level| level as u8).collect(), ExtendedColorType::Rgb8),
         // The encoder takes 16-bit samples in the byte order of the machine.
-        BitDepth::Sixteen => (levels.flat_map(u16::to_ne_bytes).collect(), ExtendedColorType::L16),
+        (BitDepth::Sixteen, 1) => (levels.flat_map(u16::to_ne_bytes).collect(), ExtendedColorType::L16),
+        (BitDepth::Sixteen, _) => (levels.flat_map(u16::to_ne_bytes).collect(), ExtendedColorType::Rgb16),
     };
-    let Size { width, height } = image.size();
-    let refused = |reason: String| Error::Image { name: format!("a {} picture", image.size()), reason };
+    let Size { width, height } = size;
+    let refused = |reason: String| Error::Image { name: format!("a {size} picture"), reason };
     let side = |pixels: usize| u32::try_from(pixels).map_err(|error| refused(error.to_string()));
     let mut bytes = Vec::new();
     PngEncoder::new(&mut bytes)
@@ -77,11 +105,26 @@ pub fn write_png(path: impl AsRef<Path>, image: &GrayImage, depth: BitDepth) -> 
     write_atomically(path.as_ref(), |file| file.write_all(&bytes))
 }
 
-fn decode_named(bytes: &[u8], name: String) -> Result<GrayImage> {
-    to_gray(bytes).map_err(|reason| Error::Image { name, reason })
+/// Writes a picture with its colours and its depth as a PNG file; otherwise as [`write_png`].
+///
+/// # Errors
+/// As [`write_png`]; if there are neither one nor three planes, or they differ in size.
+pub fn write_picture(path: impl AsRef<Path>, picture: &Picture) -> Result<()> {
+    let planes: Vec<&GrayImage> = picture.planes.iter().collect();
+    let [first, rest @ ..] = planes.as_slice() else { return Err(Error::Empty { what: "picture", unit: "plane" }) };
+    if !matches!(rest.len(), 0 | 2) {
+        return Err(Error::parameter("planes", planes.len(), "must be one, or three for red, green and blue"));
+    }
+    rest.iter().try_for_each(|plane| plane.expect_size(first.size()))?;
+    let bytes = encode_planes(&planes, picture.depth)?;
+    write_atomically(path.as_ref(), |file| file.write_all(&bytes))
 }
 
-fn to_gray(bytes: &[u8]) -> std::result::Result<GrayImage, String> {
+/// A result whose error is the reason alone: which file it was is added later.
+type Outcome<P> = std::result::Result<P, String>;
+
+/// The pixels in the bytes of a file, if they are not too many.
+fn pixels(bytes: &[u8]) -> Outcome<DynamicImage> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);
     limits.max_image_height = Some(MAX_SIDE);
@@ -96,7 +139,10 @@ fn to_gray(bytes: &[u8]) -> std::result::Result<GrayImage, String> {
     if width > MAX_SIDE || height > MAX_SIDE || u64::from(width) * u64::from(height) > MAX_PIXELS {
         return Err(format!("{width}×{height} pixels are more than the {MAX_PIXELS} that are allowed"));
     }
-    let picture = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+    DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())
+}
+
+fn to_gray(picture: &DynamicImage) -> Outcome<GrayImage> {
     let samples = match picture {
         DynamicImage::ImageLuma8(p) => gray(p.as_raw(), 1, BitDepth::Eight),
         DynamicImage::ImageLumaA8(p) => gray(p.as_raw(), 2, BitDepth::Eight),
@@ -106,11 +152,40 @@ fn to_gray(bytes: &[u8]) -> std::result::Result<GrayImage, String> {
         DynamicImage::ImageRgba8(p) => luma(p.as_raw(), 4, BitDepth::Eight),
         DynamicImage::ImageRgb16(p) => luma(p.as_raw(), 3, BitDepth::Sixteen),
         DynamicImage::ImageRgba16(p) => luma(p.as_raw(), 4, BitDepth::Sixteen),
-        other => {
-            return Err(format!("samples of type {:?} have no fixed white; save it in 8 or 16 bits", other.color()));
-        }
+        other => return Err(no_white(other)),
     };
-    GrayImage::new(Size { width: width as usize, height: height as usize }, samples).map_err(|error| error.to_string())
+    plane(picture, samples)
+}
+
+fn to_picture(picture: &DynamicImage) -> Outcome<Picture> {
+    let colours = |planes: [Vec<f64>; 3], depth: BitDepth| -> Outcome<Picture> {
+        let planes = planes.into_iter().map(|samples| plane(picture, samples)).collect::<Outcome<Vec<_>>>()?;
+        Ok(Picture { planes, depth })
+    };
+    match picture {
+        DynamicImage::ImageRgb8(p) => colours(rgb(p.as_raw(), 3, BitDepth::Eight), BitDepth::Eight),
+        DynamicImage::ImageRgba8(p) => colours(rgb(p.as_raw(), 4, BitDepth::Eight), BitDepth::Eight),
+        DynamicImage::ImageRgb16(p) => colours(rgb(p.as_raw(), 3, BitDepth::Sixteen), BitDepth::Sixteen),
+        DynamicImage::ImageRgba16(p) => colours(rgb(p.as_raw(), 4, BitDepth::Sixteen), BitDepth::Sixteen),
+        DynamicImage::ImageLuma16(_) | DynamicImage::ImageLumaA16(_) => {
+            Ok(Picture { planes: vec![to_gray(picture)?], depth: BitDepth::Sixteen })
+        }
+        _ => Ok(Picture { planes: vec![to_gray(picture)?], depth: BitDepth::Eight }),
+    }
+}
+
+fn no_white(picture: &DynamicImage) -> String {
+    format!("samples of type {:?} have no fixed white; save it in 8 or 16 bits", picture.color())
+}
+
+fn plane(picture: &DynamicImage, samples: Vec<f64>) -> Outcome<GrayImage> {
+    let size = Size { width: picture.width() as usize, height: picture.height() as usize };
+    GrayImage::new(size, samples).map_err(|error| error.to_string())
+}
+
+/// Red, green and blue of each pixel.
+fn rgb<S: Copy + Into<f64>>(samples: &[S], channels: usize, depth: BitDepth) -> [Vec<f64>; 3] {
+    [0, 1, 2].map(|c| samples.chunks_exact(channels).map(|pixel| pixel[c].into() / depth.steps()).collect())
 }
 
 /// The first of the channels of each pixel.

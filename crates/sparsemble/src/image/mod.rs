@@ -5,5 +5,5 @@ mod io;
 mod plane;
 
 #[cfg(feature = "io")]
-pub use io::{decode, encode_png, read, write_png};
-pub use plane::{BitDepth, GrayImage, Size, WHITE};
+pub use io::{decode, encode_png, read, read_picture, write_picture, write_png};
+pub use plane::{BitDepth, GrayImage, Picture, Size, WHITE};

@@ -103,6 +103,11 @@ impl GrayImage {
         &self.samples
     }
 
+    /// All samples, for good.
+    pub fn into_samples(self) -> Vec<f64> {
+        self.samples
+    }
+
     /// The samples of one row.
     ///
     /// # Panics
@@ -124,6 +129,15 @@ impl GrayImage {
         expect_size("image width", expected.width, self.size.width)?;
         expect_size("image height", expected.height, self.size.height)
     }
+}
+
+/// A picture as it is in a file: one plane of grey, or red, green and blue.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// The planes, all of one size.
+    pub planes: Vec<GrayImage>,
+    /// How finely its samples are stored.
+    pub depth: BitDepth,
 }
 
 #[cfg(test)]

@@ -55,6 +55,13 @@ impl<T: Scalar> Columns<T> {
         &mut self.data[column * self.stride..][..self.stride]
     }
 
+    /// Two different columns with their padding, the first before the second.
+    #[inline(always)]
+    pub(crate) fn pair_mut(&mut self, first: usize, second: usize) -> (&mut [T], &mut [T]) {
+        let (head, tail) = self.data.split_at_mut(second * self.stride);
+        (&mut head[first * self.stride..][..self.stride], &mut tail[..self.stride])
+    }
+
     /// All columns in chunks of `PADDING`, and how many of these make a column.
     #[inline(always)]
     pub(super) fn chunks(&self) -> (&[[T; PADDING]], usize) {

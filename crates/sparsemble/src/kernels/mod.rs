@@ -15,6 +15,7 @@ mod best;
 mod classes;
 mod columns;
 mod correlate;
+mod energies;
 mod panels;
 mod sweep;
 #[cfg(test)]
@@ -25,9 +26,10 @@ pub(crate) use best::Best;
 pub(crate) use classes::Classes;
 pub(crate) use columns::Columns;
 pub(crate) use correlate::{Largest, Maxima, Store, correlate};
+pub(crate) use energies::Energies;
 pub(crate) use panels::{Panels, Tiles};
 pub(crate) use sweep::{largest_left, subtract_rows};
-pub(crate) use vectors::{axpy, dot, dots, subtract_combination};
+pub(crate) use vectors::{axpy, dot, dots, rotate, subtract_combination};
 
 /// The best instruction set of this machine.
 pub(crate) fn best_level() -> fearless_simd::Level {

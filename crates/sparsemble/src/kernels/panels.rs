@@ -34,7 +34,7 @@ impl<T: Scalar> Panels<T> {
         atom: impl Fn(usize) -> &'a [T],
         scale: impl Fn(usize) -> T,
     ) -> Self {
-        let width = VECTORS * dispatch!(level, simd => lanes::<_, T>(simd));
+        let width = Self::width(level);
         let mut data = Aligned::zeros(count.next_multiple_of(width) * rows);
         for j in 0..count {
             let (panel, lane) = (j / width, j % width);
@@ -44,6 +44,11 @@ impl<T: Scalar> Panels<T> {
             }
         }
         Self { level, data, rows, atoms: count, width }
+    }
+
+    /// Atoms in a panel for this instruction set.
+    pub(crate) fn width(level: Level) -> usize {
+        VECTORS * dispatch!(level, simd => lanes::<_, T>(simd))
     }
 
     /// The instruction set the panels are laid out for.

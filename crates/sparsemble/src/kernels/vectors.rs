@@ -107,6 +107,18 @@ pub(crate) fn axpy<S: Simd, T: Scalar>(simd: S, factor: T, x: &[T], y: &mut [T])
     }
 }
 
+/// Rotates two columns in their plane: (x, y) becomes (c·x − s·y, s·x + c·y).
+#[inline(always)]
+pub(crate) fn rotate<S: Simd, T: Scalar>(simd: S, (cosine, sine): (T, T), x: &mut [T], y: &mut [T]) {
+    let lanes = T::Native::<S>::LEN;
+    let (cosine, sine) = (T::Native::<S>::splat(simd, cosine), T::Native::<S>::splat(simd, sine));
+    for (x, y) in x.chunks_exact_mut(lanes).zip(y.chunks_exact_mut(lanes)) {
+        let (a, b) = (T::Native::<S>::from_slice(simd, x), T::Native::<S>::from_slice(simd, y));
+        (cosine * a - sine * b).store_slice(x);
+        (sine * a + cosine * b).store_slice(y);
+    }
+}
+
 /// out = x − Σ a·d over the terms (d, a), each strip of rows in registers from the first term to the last.
 #[inline(always)]
 pub(crate) fn subtract_combination<S: Simd, T: Scalar>(

@@ -1,9 +1,11 @@
 //! `.npz`: arrays of NumPy by name, in a zip archive.
 
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek, Write};
 
-use zip::ZipArchive;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
 use super::expansion::check_expansion;
@@ -93,13 +95,39 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
+/// Writes matrices by name, a column of each as a row of its array.
+pub(super) fn write<T: Scalar>(file: &mut dyn Write, arrays: &[(&str, MatrixView<'_, T>)]) -> io::Result<()> {
+    let mut archive = ZipWriter::new_stream(file);
+    for (name, matrix) in arrays {
+        start(&mut archive, name, (matrix.rows() * matrix.columns()) as u64 * 8)?;
+        let shape = format!("({}, {})", matrix.columns(), matrix.rows());
+        archive.write_all(&Header::bytes(npy::descr::<T>(), &shape))?;
+        let (mut row, mut bytes) = (vec![T::ZERO; matrix.rows()], Vec::new());
+        for c in 0..matrix.columns() {
+            matrix.copy_column(c, &mut row);
+            bytes.clear();
+            npy::append(&mut bytes, &row);
+            archive.write_all(&bytes)?;
+        }
+    }
+    archive.finish()?;
+    Ok(())
+}
+
+/// Begins an array. It is not packed: real numbers hardly shrink, and packing takes longer than what made them.
+pub(super) fn start<W: Write + Seek>(archive: &mut ZipWriter<W>, name: &str, at_most: u64) -> io::Result<()> {
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(at_most >= u64::from(u32::MAX) - 1024);
+    archive.start_file(format!("{name}{SUFFIX}"), options)?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::matrix::Matrix;
-    use std::io::{Cursor, Write};
-    use zip::write::SimpleFileOptions;
-    use zip::{CompressionMethod, ZipWriter};
+    use std::io::Cursor;
 
     /// An archive of these entries, packed as `numpy.savez_compressed` does.
     fn packed(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {

@@ -3,12 +3,11 @@
 use std::io::{self, Read, Seek, Write};
 
 use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
 
 use crate::coding::SparseCodes;
 use crate::scalar::Scalar;
 
-use super::archive::{Archive, SUFFIX};
+use super::archive::{Archive, start};
 use super::npy::{self, Header};
 use super::numbers::Number;
 use crate::reason::Outcome;
@@ -104,13 +103,4 @@ fn scalar<W: Write + Seek>(archive: &mut ZipWriter<W>, name: &str, descr: &str, 
     start(archive, name, value.len() as u64)?;
     archive.write_all(&Header::bytes(descr, "()"))?;
     archive.write_all(value)
-}
-
-/// Begins an array. It is not packed: coefficients hardly shrink, and packing takes longer than coding.
-fn start<W: Write + Seek>(archive: &mut ZipWriter<W>, name: &str, at_most: u64) -> io::Result<()> {
-    let options = SimpleFileOptions::default()
-        .compression_method(zip::CompressionMethod::Stored)
-        .large_file(at_most >= u64::from(u32::MAX) - 1024);
-    archive.start_file(format!("{name}{SUFFIX}"), options)?;
-    Ok(())
 }

@@ -5,7 +5,7 @@
 //! | file | read | written |
 //! | --- | --- | --- |
 //! | `.npy` | real, integer and truth values, in C and Fortran order, of both byte orders | C order, little-endian |
-//! | `.npz`, `FILE.npz:NAME` | the only array, or that of this name | codes, as `scipy.sparse.save_npz` does |
+//! | `.npz`, `FILE.npz:NAME` | the only array, or that of this name | codes, as `scipy.sparse.save_npz` does; several matrices |
 //! | `.csv`, `.tsv` | separated by tabs, semicolons or commas, with or without a header | commas, no header |
 //! | `.mat`, `FILE.mat:NAME` | the only matrix, or that of this name; versions 5 to 7 | – |
 //!
@@ -129,6 +129,30 @@ pub fn write<T: Scalar>(path: impl AsRef<Path>, samples: MatrixView<'_, T>) -> R
     expect_samples_name(&path)?;
     let shape = (samples.columns(), samples.rows());
     write_rows(path.as_ref(), shape, |index, row| samples.copy_column(index, row))
+}
+
+/// Writes matrices by name to a `.npz` file, one sample a row, replacing any file of that name at once.
+///
+/// `numpy.load` reads it, and so does [`read`] by `FILE.npz:NAME`.
+///
+/// # Errors
+/// As [`write()`].
+///
+/// # Example
+/// ```
+/// use sparsemble::Matrix;
+/// use sparsemble::matrix_file::{read, write_arrays};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("both.npz");
+/// let (a, b) = (Matrix::from_columns(vec![1.0, 2.0], 2, 1)?, Matrix::from_columns(vec![3.0], 1, 1)?);
+/// write_arrays(&path, &[("a", a.view()), ("b", b.view())])?;
+/// assert_eq!(read::<f64>(folder.path().join("both.npz:a"))?.to_matrix(), a);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+pub fn write_arrays<T: Scalar>(path: impl AsRef<Path>, arrays: &[(&str, MatrixView<'_, T>)]) -> Result<()> {
+    expect_format(path.as_ref(), &[Format::Npz], ".npz")?;
+    files::write_atomically(path.as_ref(), |file| archive::write(file, arrays))
 }
 
 /// Writes codes, one sample a row: to a `.npz` file as SciPy's CSR array, or to a `.npy` or `.csv` file with all zeros.

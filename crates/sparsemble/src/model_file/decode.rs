@@ -4,7 +4,9 @@ use std::io::{Read, Seek};
 
 use crate::degradation::Dense;
 use crate::dictionary::{Dictionary, Memory, OnlineAltOpt, OnlineLearner};
-use crate::ensemble::{Coefficients, Ensemble, MultilevelDictionary, Round, SparseModel, Training};
+use crate::ensemble::{
+    Coefficients, Ensemble, LocalGaussians, MeanPrior, MultilevelDictionary, Round, SparseModel, Training,
+};
 use crate::matrix::Matrix;
 use crate::model::Model;
 use crate::scalar::Scalar;
@@ -30,6 +32,7 @@ pub(super) fn loaded<T: Scalar>(file: impl Read + Seek, length: u64) -> Outcome<
         Kind::Online => Model::Online(Box::new(online(&mut file, &training)?), training),
         Kind::Ensemble => Model::Ensemble(ensemble(&mut file, "")?.with_training(training)),
         Kind::Multilevel => Model::Multilevel(multilevel(&mut file)?.with_training(training)),
+        Kind::Gaussians => Model::Gaussians(gaussians(&mut file)?.with_training(training)),
     };
     let record = record(&mut file)?;
     file.finish()?;
@@ -49,6 +52,14 @@ fn online<T: Scalar, R: Read + Seek>(file: &mut Container<R>, training: &Trainin
     let settings = OnlineAltOpt::from_text(&file.text("online")?, training.coder.parse()?, training.seed)?;
     let learner = OnlineLearner::from_memory(settings, dictionary, training.objective.clone(), memory);
     learner.ok_or_else(|| "the sums of the learner do not fit its dictionary; the file is damaged".into())
+}
+
+fn gaussians<T: Scalar, R: Read + Seek>(file: &mut Container<R>) -> Outcome<LocalGaussians<T>> {
+    let count: usize = file.parsed("gaussians")?;
+    // A covariance that is not there ends it, whatever number the file tells.
+    let covariances = (0..count).map(|k| matrix(file, &format!("covariance.{k}"))).collect::<Outcome<Vec<_>>>()?;
+    let mean = MeanPrior { mean: file.parsed("mean")?, deviation: file.parsed("mean_deviation")? };
+    Ok(LocalGaussians::new(file.reals("weights")?, &covariances, mean)?)
 }
 
 fn multilevel<T: Scalar, R: Read + Seek>(file: &mut Container<R>) -> Outcome<MultilevelDictionary<T>> {

@@ -51,6 +51,17 @@ pub(super) fn contents<'a, T: Scalar>(
             add_training(&mut contents, multilevel.training())?;
             Kind::Multilevel
         }
+        ModelRef::Gaussians(gaussians) => {
+            for (k, covariance) in gaussians.covariances().iter().enumerate() {
+                add_matrix(&mut contents, format!("covariance.{k}"), covariance);
+            }
+            add_reals(&mut contents, "weights", gaussians.weights().to_vec())?;
+            contents.text("gaussians", &gaussians.count());
+            contents.text("mean", &gaussians.mean().mean);
+            contents.text("mean_deviation", &gaussians.mean().deviation);
+            add_training(&mut contents, gaussians.training())?;
+            Kind::Gaussians
+        }
     };
     contents.text("format", FORMAT);
     contents.text("format_version", &FORMAT_VERSION);

@@ -29,6 +29,8 @@ pub enum Kind {
     Ensemble,
     /// A multilevel dictionary.
     Multilevel,
+    /// Local Gaussians.
+    Gaussians,
 }
 
 impl Kind {
@@ -39,11 +41,12 @@ impl Kind {
             Self::Online => "online",
             Self::Ensemble => "ensemble",
             Self::Multilevel => "multilevel",
+            Self::Gaussians => "gaussians",
         }
     }
 
     fn of(name: &str) -> Outcome<Self> {
-        let known = [Self::Dictionary, Self::Online, Self::Ensemble, Self::Multilevel]
+        let known = [Self::Dictionary, Self::Online, Self::Ensemble, Self::Multilevel, Self::Gaussians]
             .into_iter()
             .find(|kind| kind.name() == name);
         known.ok_or_else(|| "the file holds a kind of model that this version does not know; update sparsemble".into())

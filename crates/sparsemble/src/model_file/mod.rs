@@ -19,15 +19,18 @@
 //! | `level.v.member.l.…`, `level.v.beta` | as above | level v of a multilevel dictionary, v from 0 |
 //! | `memory.products`, `.moments`, `.usage` | F64, K·K, K·M and K | the sums of an online learner: APAᵀ, XPAᵀ and masses |
 //! | `memory.idle` | U64, K | how long each of its atoms has not been used |
+//! | `covariance.k` | scalar, M × M | the covariance of local Gaussian k, from 0 |
+//! | `weights` | F64, K | how often a sample is of each Gaussian |
 //! | `phi` | scalar, M × N | Φ of the training as a matrix, if it was kept: a feature a row |
 //!
 //! | text | what |
 //! | --- | --- |
 //! | `format`, `format_version` | `sparsemble`, and [`FORMAT_VERSION`] of the writer |
 //! | `library_version`, `algorithm_version` | the library that wrote the file, and its [`ALGORITHM_VERSION`] |
-//! | `kind`, `complete`, `dtype` | `dictionary`, `online`, `ensemble` or `multilevel`; `false` for a checkpoint; `float32` or `float64` |
+//! | `kind`, `complete`, `dtype` | `dictionary`, `online`, `ensemble`, `multilevel` or `gaussians`; `false` for a checkpoint; `float32` or `float64` |
 //! | `online`, `seen`, `replaced`, `mass`, `unit` | of an online learner: settings; samples, replacements and mass so far; the first batch's mass |
 //! | `levels`, `coefficients` | of a multilevel dictionary: how many; `least-squares` or `correlation` |
+//! | `gaussians`, `mean`, `mean_deviation` | of local Gaussians: how many; [`MeanPrior`](crate::ensemble::MeanPrior) |
 //! | `method`, `learner`, `coder`, `seed` | [`Training`] |
 //! | `data`, `data_samples`, `data_features`, `data_fingerprint` | [`TrainingData`] |
 //! | `phi` | what Φ is, as the text of an [`Operator`](crate::degradation::Operator) or in words, if there was one |
@@ -52,7 +55,7 @@ use std::path::Path;
 
 use crate::degradation::Dense;
 use crate::dictionary::{Dictionary, OnlineLearner};
-use crate::ensemble::{Ensemble, MultilevelDictionary, Training};
+use crate::ensemble::{Ensemble, LocalGaussians, MultilevelDictionary, Training};
 use crate::error::Result;
 use crate::files;
 use crate::model::Model;
@@ -73,8 +76,8 @@ const IN_MEMORY: &str = "the model";
 
 /// A model to be written.
 ///
-/// Functions take it as `impl Into<ModelRef>`: give them `&model`, `&ensemble`, `&multilevel` or
-/// `(&dictionary, &training)`.
+/// Functions take it as `impl Into<ModelRef>`: give them `&model`, `&ensemble`, `&multilevel`, `&gaussians`
+/// or `(&dictionary, &training)`.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum ModelRef<'a, T> {
@@ -86,6 +89,8 @@ pub enum ModelRef<'a, T> {
     Online(&'a OnlineLearner<T>, &'a Training),
     /// A multilevel dictionary.
     Multilevel(&'a MultilevelDictionary<T>),
+    /// Local Gaussians.
+    Gaussians(&'a LocalGaussians<T>),
 }
 
 impl<'a, T> From<&'a Model<T>> for ModelRef<'a, T> {
@@ -95,6 +100,7 @@ impl<'a, T> From<&'a Model<T>> for ModelRef<'a, T> {
             Model::Online(learner, training) => Self::Online(learner, training),
             Model::Ensemble(ensemble) => Self::Ensemble(ensemble),
             Model::Multilevel(multilevel) => Self::Multilevel(multilevel),
+            Model::Gaussians(gaussians) => Self::Gaussians(gaussians),
         }
     }
 }
@@ -114,6 +120,12 @@ impl<'a, T> From<&'a Ensemble<T>> for ModelRef<'a, T> {
 impl<'a, T> From<&'a MultilevelDictionary<T>> for ModelRef<'a, T> {
     fn from(multilevel: &'a MultilevelDictionary<T>) -> Self {
         Self::Multilevel(multilevel)
+    }
+}
+
+impl<'a, T> From<&'a LocalGaussians<T>> for ModelRef<'a, T> {
+    fn from(gaussians: &'a LocalGaussians<T>) -> Self {
+        Self::Gaussians(gaussians)
     }
 }
 

@@ -23,7 +23,8 @@ pub fn add_means<T: Scalar>(patches: &mut Matrix<T>, means: &[f64]) -> Result<()
     Ok(())
 }
 
-pub(super) fn remove_mean<T: Scalar>(patch: &mut [T]) -> f64 {
+/// Subtracts from a column its mean, which is returned.
+pub(crate) fn remove_mean<T: Scalar>(patch: &mut [T]) -> f64 {
     let mean = patch.iter().map(|value| value.to_f64()).sum::<f64>() / patch.len().max(1) as f64;
     shift(patch, -mean);
     mean

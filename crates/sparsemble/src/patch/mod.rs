@@ -9,6 +9,7 @@ mod mosaic;
 mod training;
 
 pub use grid::{PatchGrid, Stride};
+pub(crate) use means::remove_mean;
 pub use means::{add_means, remove_means};
 pub use mosaic::mosaic;
 pub use training::TrainingPatches;

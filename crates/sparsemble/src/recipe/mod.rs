@@ -16,7 +16,7 @@ use std::str::FromStr;
 use crate::coding::Coder;
 use crate::degradation::Degradation;
 use crate::dictionary::OnlineAltOpt;
-use crate::ensemble::Validation;
+use crate::ensemble::{GaussianLearner, Validation};
 use crate::error::{Error, Result};
 use crate::matrix::MatrixView;
 
@@ -25,11 +25,11 @@ use crate::matrix::MatrixView;
 /// | field | symbol | default | purpose | methods |
 /// | --- | --- | --- | --- | --- |
 /// | `method` | | – | see [`Method`] | |
-/// | `n_atoms` | K | 256; 16 in a level | atoms of each dictionary | all |
+/// | `n_atoms` | K | 256; 16 in a level; 64 | atoms of each dictionary; Gaussians | all |
 /// | `n_models` | L | 20; 50 in a level | dictionaries of the ensemble, or of each level | ensembles, Ex-MLD |
 /// | `n_levels` | | 16 | levels | MLD, Ex-MLD |
-/// | `coder` | λ | lasso, λ = 0.2; OMP with 5 atoms for K-SVD | codes samples, in training and after it | all but MLD, Ex-MLD |
-/// | `max_iterations` | | 50; 1 online | the most atom updates; online, how often every sample is seen | Alt-Opt, MOD, K-SVD, online |
+/// | `coder` | λ | lasso, λ = 0.2; OMP with 5 atoms for K-SVD | codes samples, in training and after it | all but MLD, Ex-MLD, Gaussians |
+/// | `max_iterations` | | 50; 1 online; 12 | the most atom updates; online, how often every sample is seen; rounds | Alt-Opt, MOD, K-SVD, online, Gaussians |
 /// | `tolerance` | | 10⁻⁴ | the relative change of the objective at which to stop | Alt-Opt, MOD, K-SVD |
 /// | `validation` | | none | when to stop early | BoostEx, BoostKM |
 /// | `seed` | | 0 | of all random choices | all |
@@ -89,6 +89,7 @@ pub struct Recipe {
 /// | `boost-km` | dictionaries of weighted K-Means‖ centres, boosted | §III-B1 |
 /// | `mld` | levels of lines through the origin | §IV-A1 |
 /// | `ex-mld` | levels of averaged dictionaries of samples | §IV-A1 |
+/// | `gaussians` | local Gaussians, from samples that have their mean | – |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
@@ -110,11 +111,13 @@ pub enum Method {
     Mld,
     /// The multilevel dictionary of averaged examples.
     ExMld,
+    /// Local Gaussians.
+    Gaussians,
 }
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::AltOpt,
         Self::Mod,
         Self::KSvd,
@@ -124,6 +127,7 @@ impl Method {
         Self::BoostKm,
         Self::Mld,
         Self::ExMld,
+        Self::Gaussians,
     ];
 
     /// Its name.
@@ -138,17 +142,28 @@ impl Method {
             Self::BoostKm => "boost-km",
             Self::Mld => "mld",
             Self::ExMld => "ex-mld",
+            Self::Gaussians => "gaussians",
         }
     }
 
-    /// Whether it learns one dictionary by iterations over all samples.
+    /// Whether it learns by iterations over all samples.
     pub fn iterates(self) -> bool {
-        matches!(self, Self::AltOpt | Self::Mod | Self::KSvd | Self::Online)
+        matches!(self, Self::AltOpt | Self::Mod | Self::KSvd | Self::Online | Self::Gaussians)
     }
 
     /// Whether it boosts.
     pub fn boosts(self) -> bool {
         matches!(self, Self::BoostEx | Self::BoostKm)
+    }
+
+    /// Whether it codes samples by a coder that can be chosen.
+    pub fn has_coder(self) -> bool {
+        !self.has_levels() && self != Self::Gaussians
+    }
+
+    /// Whether it stops by itself when the objective no longer changes.
+    pub fn has_tolerance(self) -> bool {
+        matches!(self, Self::AltOpt | Self::Mod | Self::KSvd)
     }
 
     /// Whether it has levels.
@@ -202,7 +217,11 @@ impl<'a, T> TrainingSet<'a, T> {
 impl Recipe {
     /// The default settings of a method.
     pub fn new(method: Method) -> Self {
-        let (n_atoms, n_models) = if method.has_levels() { (16, 50) } else { (256, 20) };
+        let (n_atoms, n_models) = match method {
+            Method::Mld | Method::ExMld => (16, 50),
+            Method::Gaussians => (GaussianLearner::default().n_gaussians, 1),
+            _ => (256, 20),
+        };
         let coder = match method {
             Method::KSvd => Coder::omp(5),
             Method::Online => OnlineAltOpt::default().coder,
@@ -214,7 +233,11 @@ impl Recipe {
             n_models,
             n_levels: 16,
             coder,
-            max_iterations: if method == Method::Online { 1 } else { 50 },
+            max_iterations: match method {
+                Method::Online => 1,
+                Method::Gaussians => GaussianLearner::default().iterations,
+                _ => 50,
+            },
             tolerance: 1e-4,
             validation: None,
             seed: 0,
@@ -229,9 +252,9 @@ impl Recipe {
             (true, "n_atoms", self.n_atoms.to_string()),
             (method.has_models(), "n_models", self.n_models.to_string()),
             (method.has_levels(), "n_levels", self.n_levels.to_string()),
-            (!method.has_levels(), "coder", self.coder.to_string()),
+            (method.has_coder(), "coder", self.coder.to_string()),
             (method.iterates(), "max_iterations", self.max_iterations.to_string()),
-            (method.iterates() && method != Method::Online, "tolerance", self.tolerance.to_string()),
+            (method.has_tolerance(), "tolerance", self.tolerance.to_string()),
             (true, "seed", self.seed.to_string()),
         ];
         let mut parameters: BTreeMap<String, String> =

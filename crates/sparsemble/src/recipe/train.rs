@@ -2,14 +2,15 @@
 
 use crate::blocks::Run;
 use crate::dictionary::{AltOpt, AtomUpdate, Centers, Dictionary, Examples, Hyperlines, OnlineAltOpt, WeakLearner};
-use crate::ensemble::{Averaging, Boost, Ensemble, Multilevel, SparseModel, Training};
+use crate::ensemble::{Averaging, Boost, Ensemble, GaussianLearner, Multilevel, SparseModel, Training};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::scalar::Scalar;
 
 use super::{Method, Recipe, TrainingSet};
 
-/// A step that has been done: a dictionary of an ensemble, an iteration of Alt-Opt, a level, a twentieth of an epoch.
+/// A step that has been done: a dictionary of an ensemble, an iteration of Alt-Opt, a level, a twentieth of an epoch, a
+/// round of Gaussians.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// Which one, from 1.
@@ -99,6 +100,7 @@ impl Recipe {
             Method::BoostKm => self.boost(&Centers::new(self.n_atoms), work, watch),
             Method::Mld => self.descend(&Hyperlines::new(self.n_atoms), 1, work, watch),
             Method::ExMld => self.descend(&examples, self.n_models, work, watch),
+            Method::Gaussians => self.weigh_and_fit(work, watch),
         }
     }
 
@@ -265,6 +267,32 @@ impl Recipe {
             unconverged: 0,
             usage: Vec::new(),
         })
+    }
+
+    fn weigh_and_fit<T: Scalar>(
+        &self,
+        Work { set, so_far, run }: Work<'_, T>,
+        watch: &mut Watch<'_, T>,
+    ) -> Result<Trained<T>> {
+        let learner = GaussianLearner {
+            n_gaussians: self.n_atoms,
+            iterations: self.max_iterations,
+            seed: self.seed,
+            ..GaussianLearner::default()
+        };
+        let passes = self.max_iterations.saturating_add(1);
+        let part = |pass: usize| run.passes(pass..pass + 1, passes, set.samples.columns());
+        let mut learning = match so_far {
+            None => learner.start(set.samples, set.masses, part(0))?,
+            Some(Model::Gaussians(so_far)) => learner.resume(set.samples, set.masses, so_far, part(0))?,
+            Some(_) => return Err(Error::parameter("so_far", self.method, "makes local Gaussians; these are none")),
+        };
+        while let Some(cost) = learning.step(part(learning.rounds() + 1))? {
+            let step = Step { number: learning.rounds(), of: self.max_iterations, error: Some(cost) };
+            watch(step, &|| Ok(Model::Gaussians(learning.gaussians().clone())))?;
+        }
+        let model = Model::Gaussians(learning.into_gaussians());
+        Ok(Trained { model, converged: true, unconverged: 0, usage: Vec::new() })
     }
 
     /// The dictionaries of an ensemble.

@@ -5,6 +5,7 @@ mod coding_laws;
 mod ensemble;
 mod examples;
 mod fista;
+mod gaussians;
 mod golden_coding;
 mod golden_kmeans;
 mod kmeans;
@@ -21,4 +22,5 @@ mod problems;
 mod progress;
 #[cfg(feature = "io")]
 mod recipe;
+mod restoration;
 mod weights;

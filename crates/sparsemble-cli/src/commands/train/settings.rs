@@ -22,7 +22,7 @@ pub(super) fn recipe(arguments: &TrainArguments) -> Result<Recipe> {
         (arguments.iterations.is_some(), method.iterates(), "--iterations"),
         (arguments.validation.is_some(), method.boosts(), "--validation"),
         (arguments.phi.is_some(), method.boosts(), "--phi"),
-        (coder.is_some(), !method.has_levels(), "a coder"),
+        (coder.is_some(), method.has_coder(), "a coder"),
     ] {
         if given && !used {
             return Err(Usage(format!("the method {method} has no use for {option}; leave it out")).into());

@@ -107,3 +107,23 @@ fn a_missing_file_is_named() {
     assert!(matches!(&error, Error::Io { kind: std::io::ErrorKind::NotFound, .. }));
     assert!(error.to_string().starts_with("cannot read no/such/picture.png: "), "{error}");
 }
+
+#[test]
+fn colours_and_depth_survive_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let size = Size { width: 3, height: 2 };
+    let plane = |shift: usize, depth: BitDepth| {
+        let image = GrayImage::from_fn(size, |row, column| ((row * 3 + column + shift) * 37 % 256) as f64 + 0.4);
+        image.unwrap().quantised(depth)
+    };
+    for depth in [BitDepth::Eight, BitDepth::Sixteen] {
+        for count in [1, 3] {
+            let picture = Picture { planes: (0..count).map(|shift| plane(shift, depth)).collect(), depth };
+            let path = folder.path().join("picture.png");
+            write_picture(&path, &picture).unwrap();
+            assert_eq!(read_picture(&path).unwrap(), picture);
+        }
+        let two = Picture { planes: vec![plane(0, depth), plane(1, depth)], depth };
+        assert!(write_picture(folder.path().join("two.png"), &two).unwrap_err().to_string().contains("planes = 2"));
+    }
+}

@@ -1,0 +1,192 @@
+//! What can be typed after `sparsemble sense`, `recover` and `restore`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use sparsemble::degradation::ProjectionKind;
+use sparsemble::recipe::Method;
+
+use super::RunArguments;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  sparsemble sense photo.png --ratio 0.25 --seed 5 -o z.npz
+  sparsemble sense photo.png --phi phi.npy -o z.npz
+
+The file holds nothing of the picture but its measurements: `z`, a row for each block of each colour; `phi`, a row for each
+measurement of a block; `size`, the height, width and number of colours; and with --means the mean of every block.")]
+pub(crate) struct SenseArguments {
+    /// The picture to measure.
+    #[arg(value_name = "IMAGE")]
+    pub(crate) image: PathBuf,
+
+    /// The file of measurements to write: .npz.
+    #[arg(short, long, value_name = "Z")]
+    pub(crate) output: PathBuf,
+
+    /// How many numbers to keep, as a share of the pixels.
+    #[arg(long, value_name = "R", default_value_t = 0.25)]
+    pub(crate) ratio: f64,
+
+    /// How the random numbers of Φ are drawn: orthonormal, gaussian or bernoulli.
+    #[arg(long, value_name = "KIND", default_value = "orthonormal")]
+    pub(crate) kind: ProjectionKind,
+
+    /// A matrix file to measure with instead, a measurement a row: .npy, .npz, .csv or .mat.
+    #[arg(long, value_name = "PHI", conflicts_with_all = ["ratio", "kind", "block"])]
+    pub(crate) phi: Option<PathBuf>,
+
+    /// The side of a block in pixels.
+    #[arg(long, value_name = "PIXELS", default_value_t = 8)]
+    pub(crate) block: usize,
+
+    /// The seed of Φ.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    /// Measure the brightness only, not each colour.
+    #[arg(long)]
+    pub(crate) luma: bool,
+
+    /// Keep the mean of every block too: one number more for each.
+    #[arg(long)]
+    pub(crate) means: bool,
+
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  sparsemble recover z.npz -o photo.png
+  sparsemble recover z.npz -o photo.png --reference original.png --uncertainty error.png
+  sparsemble recover z.npz -o photo.png --preset paper --method boost-km
+  sparsemble recover z.npy --phi phi.mat --size 512x512 -o photo.png
+
+Presets:
+  best   every block by local Gaussians, then turns of a non-local prior and of the measurements on the whole picture
+  paper  every block on its own, by the lasso in an ensemble (λ = 0.1 for intensities from 0 to 1)
+
+Nothing need be trained: the Gaussians are part of the program, and the ensembles of the paper are made of patches of
+photographs that are.")]
+pub(crate) struct RecoverArguments {
+    /// What `sparsemble sense` has written; or any matrix of measurements, a block a row, with --phi and --size.
+    #[arg(value_name = "Z")]
+    pub(crate) measurements: PathBuf,
+
+    /// The picture to write: PNG.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+
+    /// How to recover.
+    #[arg(long, default_value = "best")]
+    pub(crate) preset: Preset,
+
+    /// The method of the preset `paper` [default: rand-ex-av].
+    #[arg(long, value_name = "METHOD", conflicts_with = "model")]
+    pub(crate) method: Option<Method>,
+
+    /// A model of your own: local Gaussians for the preset `best`, any other for `paper`.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<PathBuf>,
+
+    /// Φ of a block, a measurement a row, if Z does not hold it.
+    #[arg(long, value_name = "PHI", requires = "size")]
+    pub(crate) phi: Option<PathBuf>,
+
+    /// The size of the picture, WIDTHxHEIGHT, if Z does not hold it.
+    #[arg(long, value_name = "SIZE", requires = "phi")]
+    pub(crate) size: Option<String>,
+
+    /// The standard deviation of the noise in the measurements, in grey levels from 0 to 255.
+    #[arg(long, value_name = "SIGMA", default_value_t = 0.0)]
+    pub(crate) noise: f64,
+
+    /// The picture that was measured, to compare with.
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) reference: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) written: WrittenArguments,
+
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  sparsemble restore noisy.png --task denoise --sigma 25 -o clean.png
+  sparsemble restore scratched.png --task inpaint --mask scratches.png -o whole.png
+  sparsemble restore blurred.png --task deblur --kernel gaussian:sigma=1.6 --sigma 2 -o sharp.png
+
+The mask is a picture of the same size: white where a pixel is missing, black where it is known.")]
+pub(crate) struct RestoreArguments {
+    /// The picture to restore.
+    #[arg(value_name = "IMAGE")]
+    pub(crate) image: PathBuf,
+
+    /// The picture to write: PNG.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+
+    /// What to do.
+    #[arg(long)]
+    pub(crate) task: Task,
+
+    /// The standard deviation of the noise, in grey levels from 0 to 255 [default: 25 for denoise, 0 for inpaint, 1 for deblur].
+    #[arg(long, value_name = "SIGMA")]
+    pub(crate) sigma: Option<f64>,
+
+    /// Which pixels are missing, for inpaint: a picture, white where one is.
+    #[arg(long, value_name = "MASK", required_if_eq("task", "inpaint"))]
+    pub(crate) mask: Option<PathBuf>,
+
+    /// What the picture was blurred by, for deblur: gaussian:sigma=1.6, or a matrix file.
+    #[arg(long, value_name = "KERNEL", required_if_eq("task", "deblur"))]
+    pub(crate) kernel: Option<String>,
+
+    /// The picture as it was before, to compare with.
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) reference: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) written: WrittenArguments,
+
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+/// What is written beside the picture.
+#[derive(Debug, Args)]
+pub(crate) struct WrittenArguments {
+    /// Write how far from the truth each pixel may be: .npy in grey levels, or a picture with ten times as many.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) uncertainty: Option<PathBuf>,
+
+    /// Write 16 bits a sample [default: as many as the picture has].
+    #[arg(long)]
+    pub(crate) sixteen_bit: bool,
+}
+
+/// How to recover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// The best picture.
+    Best,
+    /// As the paper does.
+    Paper,
+}
+
+/// What to restore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Task {
+    /// Take noise out.
+    Denoise,
+    /// Fill missing pixels in.
+    Inpaint,
+    /// Undo a blur.
+    Deblur,
+}

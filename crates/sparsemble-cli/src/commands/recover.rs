@@ -1,0 +1,167 @@
+//! `sparsemble recover`: pictures from measurements of their blocks.
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use serde_json::json;
+use sparsemble::coding::{Coder, Lasso};
+use sparsemble::degradation::{Degradation, Dense};
+use sparsemble::ensemble::LocalGaussians;
+use sparsemble::image::{BitDepth, GrayImage, WHITE};
+use sparsemble::patch::TrainingPatches;
+use sparsemble::recipe::{Method, Recipe, TrainingSet};
+use sparsemble::restoration::{
+    BlockMeasurements, Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, natural_gaussians,
+};
+use sparsemble::{Matrix, MatrixView, Model, Run, model_file};
+
+use super::measured::Measured;
+use super::restored::{claim_all, compare, decibels, write};
+use crate::args::{Preset, RecoverArguments};
+use crate::failure::Usage;
+use crate::output::print;
+use crate::photographs;
+use crate::progress::Progress;
+
+/// λ of the paper, for intensities from 0 to 1.
+const LAMBDA: f64 = 0.1;
+/// Dictionaries and patches of the paper's ensembles.
+const N_MODELS: usize = 50;
+const N_PATCHES: usize = 20_000;
+
+pub(crate) fn run(arguments: &RecoverArguments) -> Result<()> {
+    claim_all(&arguments.output, &arguments.written, arguments.run.force)?;
+    if arguments.method.is_some() && arguments.preset == Preset::Best {
+        return Err(Usage("--method is for the preset `paper`; add --preset paper or leave it out".into()).into());
+    }
+    let measured = Measured::read(arguments)?;
+    let started = Instant::now();
+    let progress = Progress::start("recovering")?;
+    let tell = |done: usize, total: usize| progress.tell(done, total);
+    let run = Run::threads(arguments.run.threads).on_progress(&tell);
+    let way = match arguments.preset {
+        Preset::Best => best(arguments, &measured, run)?,
+        Preset::Paper => paper(arguments, &measured, run)?,
+    };
+    drop(progress);
+    write(&arguments.output, &arguments.written, BitDepth::Eight, &way.planes)?;
+    report(arguments, &measured, &way, started.elapsed().as_secs_f64())
+}
+
+/// How the picture was recovered, and its planes.
+struct Recovered {
+    name: String,
+    planes: Vec<Restored>,
+    /// Every block by the local Gaussians alone, where that is the start.
+    starts: Vec<GrayImage>,
+}
+
+fn best(arguments: &RecoverArguments, measured: &Measured, run: Run<'_>) -> Result<Recovered> {
+    let gaussians = match &arguments.model {
+        None => natural_gaussians()?,
+        Some(path) => match model_file::load::<f32>(path)?.model {
+            Model::Gaussians(gaussians) => gaussians,
+            _ => bail!("{} holds no local Gaussians; give one that does, or --preset paper", path.display()),
+        },
+    };
+    let recovery = CompressiveRecovery { noise: arguments.noise, ..CompressiveRecovery::default() };
+    let count = measured.planes.len();
+    let mut recovered = Recovered { name: "best".into(), planes: Vec::new(), starts: Vec::new() };
+    for (plane, measurements) in measured.planes.iter().enumerate() {
+        expect_blocks(measurements, &gaussians)?;
+        let part = run.part(plane..plane + 1, count);
+        recovered.starts.push(recovery.first_estimate(measurements, &gaussians, part)?.image);
+        recovered.planes.push(recovery.recover(measurements, &gaussians, &mut NonLocal::default(), part)?);
+    }
+    Ok(recovered)
+}
+
+fn expect_blocks(measurements: &BlockMeasurements, gaussians: &LocalGaussians<f32>) -> Result<()> {
+    let side = measurements.block_side();
+    if side * side == gaussians.n_features() {
+        return Ok(());
+    }
+    bail!(
+        "the blocks have {side} × {side} pixels and the Gaussians {} features; train some with `sparsemble train --method \
+         gaussians --patch {side} --keep-mean --keep-norm --min-variance 0` and give them as --model",
+        gaussians.n_features()
+    )
+}
+
+fn paper(arguments: &RecoverArguments, measured: &Measured, run: Run<'_>) -> Result<Recovered> {
+    let side = measured.planes[0].block_side();
+    let model = match &arguments.model {
+        Some(path) => model_file::load::<f32>(path)?.model,
+        None => trained(arguments.method.unwrap_or(Method::RandExAv), side, run.part(0..1, 2))?,
+    };
+    let coder = Lasso::lambda(LAMBDA * WHITE);
+    let count = measured.planes.len();
+    let mut planes = Vec::new();
+    for (plane, measurements) in measured.planes.iter().enumerate() {
+        let part = run.part(1..2, 2).part(plane..plane + 1, count);
+        let dc = measured.means.as_ref().map_or(Dc::Free, |means| Dc::Known(&means[plane]));
+        let (phi, values) = (Dense::new(singles(measurements.phi().matrix()).view())?, singles(measurements.values()));
+        let blocks = Blockwise { coder: &coder, dc }.recover(&model, &phi, values.view(), part)?;
+        // All pixels of a block share its spread.
+        let pixels = phi.n_features();
+        let spread = Matrix::from_fn(pixels, blocks.spread.len(), |_, i| (blocks.spread[i] / side as f64) as f32);
+        planes.push(Restored {
+            image: measurements.assemble(blocks.values.view())?,
+            deviation: measurements.assemble(spread.view())?,
+        });
+    }
+    Ok(Recovered { name: format!("paper: {}", model.training().method), planes, starts: Vec::new() })
+}
+
+/// A model of patches of the photographs that are part of the program.
+fn trained(method: Method, side: usize, run: Run<'_>) -> Result<Model<f32>> {
+    if method == Method::Gaussians {
+        return Err(Usage("gaussians are for the preset `best`; choose a method of the paper".into()).into());
+    }
+    let draw = TrainingPatches { side, count: N_PATCHES, ..TrainingPatches::default() };
+    let patches = draw.draw::<f32>(&photographs::training()?)?;
+    let n_models = if method.has_models() { N_MODELS } else { 1 };
+    let default = Recipe::new(method);
+    let coder = if method == Method::KSvd { default.coder.clone() } else { Coder::lambda(LAMBDA * WHITE) };
+    let recipe = Recipe { n_models, coder, max_iterations: default.max_iterations.min(10), ..default };
+    Ok(recipe.train(TrainingSet::new(patches.view()), &mut |_, _| Ok(()), run)?.model)
+}
+
+fn singles(view: MatrixView<'_, f64>) -> Matrix<f32> {
+    Matrix::from_fn(view.rows(), view.columns(), |r, c| view.get(r, c) as f32)
+}
+
+fn report(arguments: &RecoverArguments, measured: &Measured, way: &Recovered, seconds: f64) -> Result<()> {
+    let first = &measured.planes[0];
+    let images: Vec<&GrayImage> = way.planes.iter().map(|plane| &plane.image).collect();
+    let psnr = compare(arguments.reference.as_deref(), &images)?;
+    let start = if way.starts.is_empty() {
+        None
+    } else {
+        compare(arguments.reference.as_deref(), &way.starts.iter().collect::<Vec<_>>())?
+    };
+    let share = 100.0 * first.phi().n_measurements() as f64 / first.phi().n_features() as f64;
+    let mut text = format!("{} picture from {share:.1} % of its numbers, by {} ({seconds:.1} s)", first.image_size(), way.name);
+    if let Some(psnr) = psnr {
+        text += &format!("\nPSNR {psnr:.2} dB");
+    }
+    if let Some(start) = start {
+        text += &format!("; every block on its own {start:.2} dB");
+    }
+    text += &format!("\nwrote {}", arguments.output.display());
+    let object = json!({
+        "program": "sparsemble recover",
+        "version": env!("CARGO_PKG_VERSION"),
+        "output": arguments.output.display().to_string(),
+        "uncertainty": arguments.written.uncertainty.as_ref().map(|path| path.display().to_string()),
+        "width": first.image_size().width,
+        "height": first.image_size().height,
+        "planes": measured.planes.len(),
+        "n_measurements": first.phi().n_measurements(),
+        "method": way.name,
+        "psnr": decibels(psnr),
+        "psnr_of_blocks": decibels(start),
+        "seconds": seconds,
+    });
+    print(arguments.run.json, &object, &text)
+}

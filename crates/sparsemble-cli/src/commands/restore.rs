@@ -1,0 +1,134 @@
+//! `sparsemble restore`: noise, holes and blur taken out of pictures.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+use sparsemble::degradation::{Blur, Mask};
+use sparsemble::image::{GrayImage, Size, WHITE, read, read_picture};
+use sparsemble::restoration::{NonLocal, Restored, deblur, denoise, inpaint};
+use sparsemble::{Run, matrix_file};
+
+use super::measured::matrix_of_rows;
+use super::restored::{claim_all, compare, decibels, write};
+use crate::args::{RestoreArguments, Task};
+use crate::failure::Usage;
+use crate::output::print;
+use crate::progress::Progress;
+
+pub(crate) fn run(arguments: &RestoreArguments) -> Result<()> {
+    claim_all(&arguments.output, &arguments.written, arguments.run.force)?;
+    check(arguments)?;
+    let picture = read_picture(&arguments.image)?;
+    let size = picture.planes[0].size();
+    let work = Work::prepare(arguments, size)?;
+    let started = Instant::now();
+    let progress = Progress::start("restoring")?;
+    let tell = |done: usize, total: usize| progress.tell(done, total);
+    let run = Run::threads(arguments.run.threads).on_progress(&tell);
+    let count = picture.planes.len();
+    let planes = picture.planes.iter().enumerate();
+    let planes = planes.map(|(number, plane)| work.restore(plane, run.part(number..number + 1, count)));
+    let planes = planes.collect::<sparsemble::Result<Vec<_>>>()?;
+    drop(progress);
+    write(&arguments.output, &arguments.written, picture.depth, &planes)?;
+    report(arguments, size, &picture.planes, &planes, started.elapsed().as_secs_f64())
+}
+
+/// An option that the task does not use is refused and not passed over.
+fn check(arguments: &RestoreArguments) -> Result<()> {
+    for (given, task, option) in
+        [(arguments.mask.is_some(), Task::Inpaint, "--mask"), (arguments.kernel.is_some(), Task::Deblur, "--kernel")]
+    {
+        if given && arguments.task != task {
+            return Err(Usage(format!("{option} is for another task; leave it out")).into());
+        }
+    }
+    Ok(())
+}
+
+/// What is to be done to each plane.
+enum Work {
+    Denoise(f64),
+    Inpaint(Mask, f64),
+    Deblur(Blur, f64),
+}
+
+impl Work {
+    fn prepare(arguments: &RestoreArguments, size: Size) -> Result<Self> {
+        Ok(match arguments.task {
+            Task::Denoise => Self::Denoise(arguments.sigma.unwrap_or(25.0)),
+            Task::Inpaint => {
+                let path = arguments.mask.as_deref().context("no mask was given")?;
+                Self::Inpaint(mask(path, size)?, arguments.sigma.unwrap_or(0.0))
+            }
+            Task::Deblur => {
+                let text = arguments.kernel.as_deref().context("no kernel was given")?;
+                Self::Deblur(kernel(text, size)?, arguments.sigma.unwrap_or(1.0))
+            }
+        })
+    }
+
+    fn restore(&self, plane: &GrayImage, run: Run<'_>) -> sparsemble::Result<Restored> {
+        let mut prior = NonLocal::default();
+        match self {
+            Self::Denoise(sigma) => denoise(plane, *sigma, run),
+            Self::Inpaint(mask, sigma) => inpaint(plane, mask, *sigma, &mut prior, run),
+            Self::Deblur(blur, sigma) => deblur(plane, blur, *sigma, &mut prior, run),
+        }
+    }
+}
+
+/// White is missing.
+fn mask(path: &Path, size: Size) -> Result<Mask> {
+    let picture = read(path)?;
+    if picture.size() != size {
+        return Err(Usage(format!("the mask has {} pixels, the picture {size}", picture.size())).into());
+    }
+    let seen: Vec<bool> = picture.samples().iter().map(|&value| value < WHITE / 2.0).collect();
+    Mask::new(&seen).with_context(|| format!("{} is white everywhere", path.display()))
+}
+
+/// A blur by its text, or a kernel from a file.
+fn kernel(text: &str, size: Size) -> Result<Blur> {
+    if matrix_file::is_matrix_file(Path::new(text)) {
+        return Ok(Blur::new(size, matrix_of_rows(Path::new(text))?.view())?);
+    }
+    let sigma = text.strip_prefix("gaussian:sigma=").and_then(|sigma| sigma.parse().ok());
+    match sigma {
+        Some(sigma) => Ok(Blur::gaussian(size, sigma)?),
+        None => Err(Usage(format!("--kernel {text}: give gaussian:sigma=1.6 or a matrix file")).into()),
+    }
+}
+
+fn report(
+    arguments: &RestoreArguments,
+    size: Size,
+    before: &[GrayImage],
+    after: &[Restored],
+    seconds: f64,
+) -> Result<()> {
+    let images = |planes: Vec<&GrayImage>| compare(arguments.reference.as_deref(), &planes);
+    let (damaged, psnr) = (images(before.iter().collect())?, images(after.iter().map(|plane| &plane.image).collect())?);
+    let task = format!("{:?}", arguments.task).to_lowercase();
+    let mut text = format!("{task}: {size} picture ({seconds:.1} s)");
+    if let (Some(damaged), Some(psnr)) = (damaged, psnr) {
+        text += &format!("\nPSNR {damaged:.2} dB before, {psnr:.2} dB after");
+    }
+    text += &format!("\nwrote {}", arguments.output.display());
+    let object = json!({
+        "program": "sparsemble restore",
+        "version": env!("CARGO_PKG_VERSION"),
+        "output": arguments.output.display().to_string(),
+        "uncertainty": arguments.written.uncertainty.as_ref().map(|path| path.display().to_string()),
+        "task": task,
+        "width": size.width,
+        "height": size.height,
+        "planes": after.len(),
+        "psnr_before": decibels(damaged),
+        "psnr": decibels(psnr),
+        "seconds": seconds,
+    });
+    print(arguments.run.json, &object, &text)
+}

@@ -1,0 +1,92 @@
+//! `sparsemble sense`: what a camera that measures blocks keeps of a picture.
+
+use anyhow::{Result, bail};
+use serde_json::json;
+use sparsemble::degradation::{Degradation, Dense, Projection};
+use sparsemble::image::{GrayImage, read, read_picture};
+use sparsemble::restoration::BlockMeasurements;
+use sparsemble::{Matrix, MatrixView, matrix_file};
+
+use super::measured::matrix_of_rows;
+use crate::args::SenseArguments;
+use crate::failure::Usage;
+use crate::output::{claim, print};
+
+pub(crate) fn run(arguments: &SenseArguments) -> Result<()> {
+    claim(&arguments.output, arguments.run.force)?;
+    if arguments.output.extension().is_none_or(|extension| extension != "npz") {
+        bail!("{}: measurements are written to a .npz file", arguments.output.display());
+    }
+    let planes = if arguments.luma { vec![read(&arguments.image)?] } else { read_picture(&arguments.image)?.planes };
+    let phi = phi(arguments)?;
+    let sensed =
+        planes.iter().map(|plane| BlockMeasurements::sense(plane, phi.clone())).collect::<sparsemble::Result<Vec<_>>>()?;
+    write(arguments, &planes, &sensed, &phi)?;
+    report(arguments, &planes, &sensed[0])
+}
+
+/// Φ of a block: drawn, or from a file.
+fn phi(arguments: &SenseArguments) -> Result<Dense<f64>> {
+    if let Some(path) = &arguments.phi {
+        return Ok(Dense::new(matrix_of_rows(path)?.view())?);
+    }
+    if !(arguments.ratio > 0.0 && arguments.ratio <= 1.0) {
+        return Err(Usage(format!("--ratio {}: must be above 0 and at most 1", arguments.ratio)).into());
+    }
+    let n_features = arguments.block.saturating_mul(arguments.block);
+    let n_measurements = ((arguments.ratio * n_features as f64).round() as usize).max(1);
+    Ok(Projection { kind: arguments.kind, n_measurements, seed: arguments.seed }.matrix(n_features)?)
+}
+
+fn write(arguments: &SenseArguments, planes: &[GrayImage], sensed: &[BlockMeasurements], phi: &Dense<f64>) -> Result<()> {
+    let size = planes[0].size();
+    let numbers = [size.height as f64, size.width as f64, planes.len() as f64];
+    // A row of a file is a column to the library.
+    let columns = |parts: Vec<MatrixView<'_, f64>>| -> Result<Matrix<f64>> {
+        let (rows, count) = (parts[0].rows(), parts.iter().map(MatrixView::columns).sum());
+        let values: Vec<f64> = parts.iter().flat_map(|part| part.to_matrix().into_vec()).collect();
+        Ok(Matrix::from_columns(values, rows, count)?)
+    };
+    let z = columns(sensed.iter().map(BlockMeasurements::values).collect())?;
+    let phi = phi.matrix();
+    let rows_of_phi = Matrix::from_fn(phi.columns(), phi.rows(), |r, c| phi.get(c, r));
+    let means = if arguments.means {
+        planes.iter().zip(sensed).map(|(plane, sensed)| sensed.block_means(plane)).collect::<Result<Vec<_>, _>>()?
+    } else {
+        Vec::new()
+    };
+    let means = means.concat();
+    let mut arrays = vec![
+        ("z", z.view()),
+        ("phi", rows_of_phi.view()),
+        ("size", MatrixView::from_columns(&numbers, 3, 1)?),
+    ];
+    if arguments.means {
+        arrays.push(("means", MatrixView::from_columns(&means, 1, means.len())?));
+    }
+    Ok(matrix_file::write_arrays(&arguments.output, &arrays)?)
+}
+
+fn report(arguments: &SenseArguments, planes: &[GrayImage], sensed: &BlockMeasurements) -> Result<()> {
+    let (side, n) = (sensed.block_side(), sensed.phi().n_measurements());
+    let blocks = sensed.values().columns() * planes.len();
+    let text = format!(
+        "{} pixels in {blocks} blocks of {side} × {side}: {n} measurements of each ({:.1} %)\nwrote {}",
+        planes[0].samples().len() * planes.len(),
+        100.0 * n as f64 / (side * side) as f64,
+        arguments.output.display()
+    );
+    let object = json!({
+        "program": "sparsemble sense",
+        "version": env!("CARGO_PKG_VERSION"),
+        "output": arguments.output.display().to_string(),
+        "width": planes[0].size().width,
+        "height": planes[0].size().height,
+        "planes": planes.len(),
+        "block_side": side,
+        "n_blocks": blocks,
+        "n_measurements": n,
+        "means": arguments.means,
+    });
+    print(arguments.run.json, &object, &text)
+}

@@ -1,0 +1,225 @@
+//! Samples from what was measured of them: every member's linear estimate, weighted by how likely the member is.
+
+use std::ops::Range;
+
+use crate::blocks::Run;
+use crate::degradation::Degradation;
+use crate::eigen::Eigen;
+use crate::ensemble::strips::{STRIP, map_strips, piece, pieces};
+use crate::error::{Error, Result, expect_size};
+use crate::matrix::{Matrix, MatrixView};
+use crate::scalar::Scalar;
+
+use super::members::{BLOCK, Member, Members};
+use super::{LocalGaussians, doubles};
+
+/// How samples are seen.
+///
+/// | field | symbol | purpose |
+/// | --- | --- | --- |
+/// | `phi` | Φ | what is measured of a sample; the sample itself if `None` |
+/// | `noise` | σ | the standard deviation of what was added to each entry of the sample before Φ; ≥ 0 |
+/// | `mean` | | whether the samples still have their mean |
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a, T> {
+    /// Φ; nothing happened if `None`.
+    pub phi: Option<&'a dyn Degradation<T>>,
+    /// σ: the noise in the sample before Φ, white.
+    pub noise: f64,
+    /// Whether the samples have their mean.
+    pub mean: SampleMean,
+}
+
+/// Whether samples have their mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SampleMean {
+    /// It was taken out before they were measured, and is not estimated.
+    Removed,
+    /// It is there, unknown, and estimated with the rest.
+    Unknown,
+}
+
+/// Samples as estimated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate<T> {
+    /// The estimates, M × T.
+    pub values: Matrix<T>,
+    /// How far from the truth each sample is expected to be, in the unit of the samples: the root of the expected
+    /// squared distance, made of what each member leaves open and of how far the members are apart.
+    pub spread: Vec<f64>,
+}
+
+/// Local Gaussians prepared for one way of seeing samples.
+///
+/// # Cost
+/// At most K·N² + (members that count)·M·N multiply-adds for each sample. To prepare: about 10·K·N³ once.
+#[derive(Debug)]
+pub struct GaussianEstimator<T> {
+    members: Members<T>,
+    /// The expected squared distance between a sample of a member and its estimate.
+    open: Vec<f64>,
+    /// Taken from measurements before, and given to estimates after.
+    measured_mean: Vec<T>,
+    mean: T,
+}
+
+impl<T: Scalar> LocalGaussians<T> {
+    /// Prepares for estimating samples that are seen in this way.
+    ///
+    /// # Errors
+    /// If Φ does not take as many features as the Gaussians have, or the noise is negative or not finite.
+    pub fn estimator(&self, seen: &Seen<'_, T>, run: Run<'_>) -> Result<GaussianEstimator<T>> {
+        if !(seen.noise >= 0.0 && seen.noise.is_finite()) {
+            return Err(Error::parameter("noise", seen.noise, "must be zero or more, and finite"));
+        }
+        let matrix = seen.phi.map(|phi| matrix_of(phi, self.n_features())).transpose()?;
+        let (members, open) = self.seen_through(matrix.as_ref(), seen, run)?;
+        let mean = if seen.mean == SampleMean::Unknown { self.mean().mean } else { 0.0 };
+        let measured = |n: usize| match &matrix {
+            Some(phi) => (0..phi.columns()).map(|j| phi.column(j)[n]).sum::<f64>() * mean,
+            None => mean,
+        };
+        let n_measurements = matrix.as_ref().map_or(self.n_features(), Matrix::rows);
+        Ok(GaussianEstimator {
+            members: Members::new(&members),
+            open,
+            measured_mean: (0..n_measurements).map(|n| T::from_f64(measured(n))).collect(),
+            mean: T::from_f64(mean),
+        })
+    }
+
+    /// The members as samples without mean and noise of this deviation are seen by them.
+    pub(super) fn members(&self, noise: f64, run: Run<'_>) -> Result<Members<T>> {
+        let seen = Seen { phi: None, noise, mean: SampleMean::Removed };
+        Ok(Members::new(&self.seen_through(None, &seen, run)?.0))
+    }
+
+    /// All members, each with the expected squared error of its estimates.
+    fn seen_through(
+        &self,
+        phi: Option<&Matrix<f64>>,
+        seen: &Seen<'_, T>,
+        run: Run<'_>,
+    ) -> Result<(Vec<Member>, Vec<f64>)> {
+        let one = |(): &mut (), k: Range<usize>| Ok(self.member(k.start, phi, seen));
+        Ok(run.silent().map_blocks(self.count(), 1, || (), one)?.into_iter().unzip())
+    }
+
+    /// One member and the expected squared error of its estimates.
+    fn member(&self, k: usize, phi: Option<&Matrix<f64>>, seen: &Seen<'_, T>) -> (Member, f64) {
+        let log_weight = self.weights()[k].ln();
+        let noise = seen.noise * seen.noise;
+        if let (None, SampleMean::Removed) = (phi, seen.mean) {
+            // The eigenvectors are known already.
+            let own = &self.eigen()[k];
+            let values = own.values.iter().map(|value| value + noise).collect();
+            let open = own.values.iter().map(|value| value * noise / (value + noise)).sum();
+            let gain = own.map(|value| value / (value + noise));
+            return (Member { log_weight, seen: Eigen { values, vectors: own.vectors.clone() }, gain }, open);
+        }
+        let mut covariance = doubles(&self.covariances()[k]);
+        if seen.mean == SampleMean::Unknown {
+            let variance = self.mean().deviation * self.mean().deviation;
+            covariance.as_mut_slice().iter_mut().for_each(|entry| *entry += variance);
+        }
+        let identity = || Matrix::from_fn(self.n_features(), self.n_features(), |i, j| f64::from(u8::from(i == j)));
+        let phi = phi.cloned().unwrap_or_else(identity);
+        // Φ times C, and Φ times (C + σ²I) times Φᵀ.
+        let crossed = times(&phi, &covariance);
+        (0..covariance.rows()).for_each(|i| covariance.column_mut(i)[i] += noise);
+        let eigen = Eigen::new(&times(&times(&phi, &covariance), &transposed(&phi)));
+        // No measurement is exact beyond rounding: directions Φ does not see must not be divided by.
+        let largest = eigen.values.first().copied().unwrap_or(0.0);
+        let least = (largest * 1e-12).max(f64::MIN_POSITIVE);
+        let seen = Eigen { values: eigen.values.iter().map(|value| value.max(least)).collect(), ..eigen };
+        let gain = times(&transposed(&crossed), &seen.map(|value| 1.0 / value));
+        let total: f64 = (0..self.n_features()).map(|i| covariance.column(i)[i] - noise).sum();
+        let explained: f64 = (0..gain.columns())
+            .map(|n| gain.column(n).iter().enumerate().map(|(i, g)| g * crossed.column(i)[n]).sum::<f64>())
+            .sum();
+        (Member { log_weight, seen, gain }, (total - explained).max(0.0))
+    }
+}
+
+impl<T: Scalar> GaussianEstimator<T> {
+    /// N, the length of what is measured of a sample.
+    pub fn n_measurements(&self) -> usize {
+        self.measured_mean.len()
+    }
+
+    /// The expected sample for each column of measurements.
+    ///
+    /// # Shapes
+    /// Measurements N × T, estimates M × T.
+    ///
+    /// # Errors
+    /// If the measurements are of another length or not finite, or the run was interrupted.
+    pub fn estimate(&self, measurements: MatrixView<'_, T>, run: Run<'_>) -> Result<Estimate<T>> {
+        expect_size("measurements: number of rows (that of Φ)", self.n_measurements(), measurements.rows())?;
+        let mut values = Matrix::zeros(self.members.n_features(), measurements.columns());
+        let pieces = pieces(&mut values);
+        let spread = map_strips(measurements, run, |mut strip, range| {
+            for c in 0..strip.columns() {
+                strip.column_mut(c).iter_mut().zip(&self.measured_mean).for_each(|(z, mean)| *z -= *mean);
+            }
+            Ok(self.strip(&strip, &mut piece(&pieces, range.start)))
+        })?;
+        drop(pieces);
+        Ok(Estimate { values, spread: spread.into_iter().flatten().collect() })
+    }
+
+    /// Writes the estimates of one strip and returns their spread.
+    fn strip(&self, strip: &Matrix<T>, values: &mut [T]) -> Vec<f64> {
+        debug_assert!(strip.columns() <= STRIP);
+        let mut scratch = self.members.scratch();
+        let n_features = self.members.n_features();
+        let [mut whole, mut part] = [(); 2].map(|()| vec![T::ZERO; self.members.padded()]);
+        let mut spread = Vec::with_capacity(strip.columns());
+        for start in (0..strip.columns()).step_by(BLOCK) {
+            let block: Range<usize> = start..(start + BLOCK).min(strip.columns());
+            let samples = block.clone().map(|c| strip.column(c));
+            self.members.weigh(&mut scratch, samples, |slot, weights, _| {
+                let sample = strip.column(start + slot);
+                self.members.combine(weights, sample, &mut whole);
+                let mut squares = 0.0;
+                for &(k, weight) in weights {
+                    self.members.combine(&[(k, 1.0)], sample, &mut part);
+                    let apart = whole.iter().zip(&part).map(|(&a, &b)| (a - b).to_f64().powi(2)).sum::<f64>();
+                    squares += weight * (self.open[k] + apart);
+                }
+                spread.push(squares.sqrt());
+                let out = &mut values[(start + slot) * n_features..][..n_features];
+                out.iter_mut().zip(&whole).for_each(|(out, &value)| *out = value + self.mean);
+            });
+        }
+        spread
+    }
+}
+
+/// Φ as a matrix.
+fn matrix_of<T: Scalar>(phi: &dyn Degradation<T>, n_features: usize) -> Result<Matrix<f64>> {
+    expect_size("degradation: number of features (that of the Gaussians)", n_features, phi.n_features())?;
+    let mut matrix = Matrix::zeros(phi.n_measurements(), n_features);
+    let (mut unit, mut column) = (vec![T::ZERO; n_features], vec![T::ZERO; phi.n_measurements()]);
+    for j in 0..n_features {
+        unit[j] = T::ONE;
+        phi.apply(&unit, &mut column);
+        unit[j] = T::ZERO;
+        matrix.column_mut(j).iter_mut().zip(&column).for_each(|(to, value)| *to = value.to_f64());
+    }
+    Ok(matrix)
+}
+
+fn transposed(matrix: &Matrix<f64>) -> Matrix<f64> {
+    Matrix::from_fn(matrix.columns(), matrix.rows(), |r, c| matrix.column(r)[c])
+}
+
+fn times(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    let mut product = Matrix::zeros(a.rows(), b.columns());
+    for c in 0..b.columns() {
+        for (j, &factor) in b.column(c).iter().enumerate() {
+            product.column_mut(c).iter_mut().zip(a.column(j)).for_each(|(sum, value)| *sum += factor * value);
+        }
+    }
+    product
+}

@@ -1,0 +1,224 @@
+//! Compressive sensing of whole pictures, block by block, and their recovery at the level of the image (§IV-A).
+
+use crate::blocks::Run;
+use crate::degradation::{Degradation, Dense, PerBlock};
+use crate::ensemble::{LocalGaussians, SampleMean, Seen};
+use crate::error::{Error, Result, expect_size};
+use crate::image::{GrayImage, Size};
+use crate::matrix::{Matrix, MatrixView};
+use crate::patch::{PatchGrid, Stride, remove_means};
+
+use super::blockwise::measure;
+use super::image_level::{ImageLevel, Observation, Restored};
+use super::prior::PicturePrior;
+
+/// What a camera that measures blocks keeps of a picture: z = Φy for each block y, and nothing else.
+///
+/// A picture whose sides are no multiples of the block's is continued by its last row and column.
+///
+/// # Example
+/// ```
+/// use sparsemble::degradation::Projection;
+/// use sparsemble::image::{GrayImage, Size};
+/// use sparsemble::restoration::BlockMeasurements;
+///
+/// let image = GrayImage::from_fn(Size { width: 20, height: 9 }, |row, column| (row * column) as f64)?;
+/// let phi = "orthonormal:measurements=16,seed=5".parse::<Projection>()?.matrix(64)?;
+/// let sensed = BlockMeasurements::sense(&image, phi)?;
+/// assert_eq!((sensed.values().rows(), sensed.values().columns()), (16, 6));
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
+/// Paper: §IV-A, Eq. (14).
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockMeasurements {
+    size: Size,
+    side: usize,
+    phi: Dense<f64>,
+    values: Matrix<f64>,
+}
+
+impl BlockMeasurements {
+    /// Measures a picture by Φ, whose features are the pixels of a square block.
+    ///
+    /// # Errors
+    /// If the number of features is no square, or a sample is not finite.
+    pub fn sense(image: &GrayImage, phi: Dense<f64>) -> Result<Self> {
+        let side = side_of(&phi)?;
+        let padded = padded(image.size(), side);
+        let blocks = PatchGrid::new(padded, side, Stride::NonOverlapping)?.extract(&grown(image, padded)?)?;
+        Ok(Self { size: image.size(), side, values: measure(&phi, blocks.view())?, phi })
+    }
+
+    /// Measurements that were made elsewhere: one column for each block, the blocks row by row.
+    ///
+    /// # Errors
+    /// If there are not as many blocks as the picture has, or rows as Φ has; if a value is not finite.
+    pub fn new(size: Size, phi: Dense<f64>, values: MatrixView<'_, f64>) -> Result<Self> {
+        let side = side_of(&phi)?;
+        if size.width == 0 || size.height == 0 {
+            return Err(Error::Empty { what: "image", unit: "pixel" });
+        }
+        let blocks = size.width.div_ceil(side).saturating_mul(size.height.div_ceil(side));
+        expect_size("measurements: number of values of a block (that of phi)", phi.n_measurements(), values.rows())?;
+        expect_size("measurements: number of blocks (that of the image)", blocks, values.columns())?;
+        values.expect_finite("measurements")?;
+        Ok(Self { size, side, phi, values: values.to_matrix() })
+    }
+
+    /// The size of the picture.
+    pub fn image_size(&self) -> Size {
+        self.size
+    }
+
+    /// The side of a block.
+    pub fn block_side(&self) -> usize {
+        self.side
+    }
+
+    /// Φ of a block, N × M.
+    pub fn phi(&self) -> &Dense<f64> {
+        &self.phi
+    }
+
+    /// z of each block, N × blocks.
+    pub fn values(&self) -> MatrixView<'_, f64> {
+        self.values.view()
+    }
+
+    /// The mean of every block of the picture that was measured, in their order: what side information would be.
+    ///
+    /// # Errors
+    /// If the picture is of another size.
+    pub fn block_means(&self, image: &GrayImage) -> Result<Vec<f64>> {
+        image.expect_size(self.size)?;
+        let padded = padded(self.size, self.side);
+        let grid = PatchGrid::new(padded, self.side, Stride::NonOverlapping)?;
+        Ok(remove_means(&mut grid.extract::<f64>(&grown(image, padded)?)?))
+    }
+
+    /// Blocks as a picture, cut to its size.
+    ///
+    /// # Errors
+    /// If they are not as many and as long as the blocks of the picture.
+    pub fn assemble(&self, blocks: MatrixView<'_, f32>) -> Result<GrayImage> {
+        let grid = PatchGrid::new(padded(self.size, self.side), self.side, Stride::NonOverlapping)?;
+        cropped(&grid.assemble(blocks)?, self.size)
+    }
+}
+
+/// Recovers pictures from block measurements without any side information.
+///
+/// Each block is estimated by local Gaussians first; then prior and data take their turns on the whole picture.
+///
+/// | field | default | purpose |
+/// | --- | --- | --- |
+/// | `noise` | 0 | the standard deviation of the noise in the measurements |
+/// | `turns`, `momentum` | | as those of [`ImageLevel`] |
+/// | `first_noise`, `last_noise` | | those of [`ImageLevel`] as multiples of the error that is expected of the first estimate |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CompressiveRecovery {
+    /// The standard deviation of the noise in the measurements.
+    pub noise: f64,
+    /// Turns of prior and data.
+    pub turns: usize,
+    /// How far a turn goes on in the direction of the last one.
+    pub momentum: f64,
+    /// The noise of the first turn by the error expected of the first estimate.
+    pub first_noise: f64,
+    /// The noise of the last turn by the error expected of the first estimate.
+    pub last_noise: f64,
+}
+
+impl Default for CompressiveRecovery {
+    fn default() -> Self {
+        Self { noise: 0.0, turns: 40, momentum: 0.9, first_noise: 2.0, last_noise: 0.2 }
+    }
+}
+
+/// A first estimate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FirstEstimate {
+    /// The picture.
+    pub image: GrayImage,
+    /// How far from the truth a pixel is expected to be: the root of the mean square.
+    pub expected_error: f64,
+}
+
+impl CompressiveRecovery {
+    /// Every block by itself.
+    ///
+    /// # Errors
+    /// If the Gaussians are of another size of block, or the run was interrupted.
+    pub fn first_estimate(
+        &self,
+        measurements: &BlockMeasurements,
+        gaussians: &LocalGaussians<f32>,
+        run: Run<'_>,
+    ) -> Result<FirstEstimate> {
+        let singles =
+            |view: MatrixView<'_, f64>| Matrix::from_fn(view.rows(), view.columns(), |r, c| view.get(r, c) as f32);
+        let phi = Dense::new(singles(measurements.phi.matrix()).view())?;
+        let seen = Seen { phi: Some(&phi), noise: self.noise.max(ROUNDING), mean: SampleMean::Unknown };
+        let estimate = gaussians.estimator(&seen, run)?.estimate(singles(measurements.values()).view(), run)?;
+        let squares: f64 = estimate.spread.iter().map(|spread| spread * spread).sum();
+        let entries = estimate.values.rows() * estimate.values.columns();
+        let image = measurements.assemble(estimate.values.view())?;
+        Ok(FirstEstimate { image, expected_error: (squares / entries as f64).sqrt() })
+    }
+
+    /// The picture.
+    ///
+    /// # Errors
+    /// As [`first_estimate`](Self::first_estimate), and those of [`ImageLevel::restore`].
+    pub fn recover(
+        &self,
+        measurements: &BlockMeasurements,
+        gaussians: &LocalGaussians<f32>,
+        prior: &mut dyn PicturePrior,
+        run: Run<'_>,
+    ) -> Result<Restored> {
+        let first = self.first_estimate(measurements, gaussians, run.silent())?;
+        let size = padded(measurements.size, measurements.side);
+        let phi = PerBlock::new(size, measurements.side, &measurements.phi)?;
+        let values = measurements.values.as_slice();
+        let seen = Observation { size, phi: &phi, measurements: values, noise: self.noise };
+        let level = ImageLevel {
+            turns: self.turns,
+            momentum: self.momentum,
+            first_noise: self.first_noise * first.expected_error.max(ROUNDING),
+            last_noise: self.last_noise * first.expected_error.max(ROUNDING),
+        };
+        let start = grown(&first.image, size)?;
+        let Restored { image, deviation } = level.restore(&seen, start, prior, run)?;
+        let cropped = |image: &GrayImage| cropped(image, measurements.size);
+        Ok(Restored { image: cropped(&image)?, deviation: cropped(&deviation)? })
+    }
+}
+
+/// What rounding to whole grey levels leaves unknown, at least.
+const ROUNDING: f64 = 1.0;
+
+fn side_of(phi: &Dense<f64>) -> Result<usize> {
+    let side = phi.n_features().isqrt();
+    if side * side == phi.n_features() {
+        return Ok(side);
+    }
+    Err(Error::parameter("phi: number of features", phi.n_features(), "must be that of a square block, such as 64"))
+}
+
+/// The size with whole blocks.
+fn padded(size: Size, side: usize) -> Size {
+    Size { width: size.width.next_multiple_of(side), height: size.height.next_multiple_of(side) }
+}
+
+/// The picture continued by its last row and column.
+fn grown(image: &GrayImage, size: Size) -> Result<GrayImage> {
+    let last = image.size();
+    GrayImage::from_fn(size, |row, column| image.row(row.min(last.height - 1))[column.min(last.width - 1)])
+}
+
+/// The upper left part of a picture.
+fn cropped(image: &GrayImage, size: Size) -> Result<GrayImage> {
+    GrayImage::from_fn(size, |row, column| image.row(row)[column])
+}

@@ -1,0 +1,140 @@
+//! The image-level loop: what is likely and what was measured, by turns (§IV, for whole pictures).
+
+use crate::blocks::Run;
+use crate::degradation::Degradation;
+use crate::error::{Error, Result, expect_size};
+use crate::image::{GrayImage, Size};
+
+use super::opinions::Opinions;
+use super::prior::PicturePrior;
+
+/// What was seen of a picture: z = Φy + noise.
+#[derive(Debug, Clone, Copy)]
+pub struct Observation<'a> {
+    /// The size of the picture.
+    pub size: Size,
+    /// Φ, on the samples of the picture row by row.
+    pub phi: &'a dyn Degradation<f64>,
+    /// z.
+    pub measurements: &'a [f64],
+    /// The standard deviation of the noise in z, in grey levels; with 0 the picture is made to fit z exactly.
+    pub noise: f64,
+}
+
+impl Observation<'_> {
+    /// Whether its parts fit each other and the start of a restoration.
+    fn check(&self, start: &GrayImage) -> Result<()> {
+        start.expect_size(self.size)?;
+        expect_size("phi: number of features (pixels of the image)", start.samples().len(), self.phi.n_features())?;
+        expect_size("measurements: length (that of phi)", self.phi.n_measurements(), self.measurements.len())?;
+        if let Some(row) = self.measurements.iter().position(|value| !value.is_finite()) {
+            return Err(Error::NotFinite { what: "measurements", row, column: 0 });
+        }
+        if !(self.noise >= 0.0 && self.noise.is_finite()) {
+            return Err(Error::parameter("noise", self.noise, "must be zero or more, and finite"));
+        }
+        Ok(())
+    }
+}
+
+/// Restores a picture by turns of a prior, which takes noise out of it, and of the data, which put right what was measured.
+///
+/// | field | symbol | default | purpose | range |
+/// | --- | --- | --- | --- | --- |
+/// | `turns` | | 40 | how often prior and data take their turn | ≥ 1 |
+/// | `first_noise` | σ | 20 | what the prior takes for noise in the first turn, in grey levels | > 0 |
+/// | `last_noise` | σ | 2 | the same in the last; in between it falls by the same factor in each turn | > 0 |
+/// | `momentum` | | 0.9 | how far a turn goes on in the direction of the last one | 0 to 1 |
+///
+/// A turn is y ← argmin ‖z − Φy‖²/σ_z² + ‖y − prior(y + momentum·(y − y_before))‖²/σ², with σ_z the noise of the
+/// measurements; see [`Degradation::reconcile`].
+///
+/// # Cost
+/// That of the prior, once a turn. Memory for about ten pictures.
+#[doc(alias = "plug and play")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ImageLevel {
+    /// How often prior and data take their turn.
+    pub turns: usize,
+    /// σ of the first turn.
+    pub first_noise: f64,
+    /// σ of the last turn.
+    pub last_noise: f64,
+    /// How far a turn goes on in the direction of the last one.
+    pub momentum: f64,
+}
+
+impl Default for ImageLevel {
+    fn default() -> Self {
+        Self { turns: 40, first_noise: 20.0, last_noise: 2.0, momentum: 0.9 }
+    }
+}
+
+/// A restored picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Restored {
+    /// The picture.
+    pub image: GrayImage,
+    /// How far from the truth each pixel may be: an estimate of the standard deviation of its error, in grey levels.
+    ///
+    /// It comes from how far the prior's opinions of all turns are from the result, around each pixel. It is no bound: it
+    /// does not know what the prior gets wrong in every turn.
+    pub deviation: GrayImage,
+}
+
+impl ImageLevel {
+    /// The picture that `start` becomes.
+    ///
+    /// # Errors
+    /// If sizes disagree, a field is out of range or a value is not finite; those of the prior.
+    pub fn restore(
+        &self,
+        seen: &Observation<'_>,
+        start: GrayImage,
+        prior: &mut dyn PicturePrior,
+        run: Run<'_>,
+    ) -> Result<Restored> {
+        self.check()?;
+        seen.check(&start)?;
+        let pixels = start.samples().len();
+        let mut opinions = Opinions::new(pixels);
+        let (mut image, mut before) = (start.clone(), start);
+        for turn in 0..self.turns {
+            let sigma = self.noise(turn);
+            let ahead = extrapolated(&image, &before, self.momentum)?;
+            let likely = prior.denoise(&ahead, sigma, turn, run.passes(turn..turn + 1, self.turns, pixels))?;
+            opinions.add(likely.samples());
+            let mut samples = likely.into_samples();
+            seen.phi.reconcile(seen.measurements, (seen.noise / sigma).powi(2), &mut samples);
+            before = std::mem::replace(&mut image, GrayImage::new(seen.size, samples)?);
+        }
+        Ok(Restored { deviation: opinions.deviation(&image)?, image })
+    }
+
+    /// σ of a turn.
+    fn noise(&self, turn: usize) -> f64 {
+        let along = turn as f64 / (self.turns - 1).max(1) as f64;
+        self.first_noise * (self.last_noise / self.first_noise).powf(along)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.turns == 0 {
+            return Err(Error::parameter("turns", self.turns, "must be at least 1"));
+        }
+        for (name, noise) in [("first_noise", self.first_noise), ("last_noise", self.last_noise)] {
+            if !(noise > 0.0 && noise.is_finite()) {
+                return Err(Error::parameter(name, noise, "must be positive and finite"));
+            }
+        }
+        if !(0.0..=1.0).contains(&self.momentum) {
+            return Err(Error::parameter("momentum", self.momentum, "must be between 0 and 1"));
+        }
+        Ok(())
+    }
+}
+
+/// image + momentum · (image − before).
+fn extrapolated(image: &GrayImage, before: &GrayImage, momentum: f64) -> Result<GrayImage> {
+    let pixels = image.samples().iter().zip(before.samples());
+    GrayImage::new(image.size(), pixels.map(|(now, before)| now + momentum * (now - before)).collect())
+}

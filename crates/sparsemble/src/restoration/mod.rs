@@ -1,0 +1,25 @@
+//! Restoration: samples and pictures from what a known degradation has left of them (§IV).
+//!
+//! | what | where |
+//! | --- | --- |
+//! | measurements of blocks, each recovered on its own (§IV-A) | [`Blockwise`], [`measure`] |
+//! | a picture from the measurements of its blocks | [`BlockMeasurements`], [`CompressiveRecovery`] |
+//! | a picture from anything seen of it, by turns of a prior and of the data | [`ImageLevel`], [`PicturePrior`] |
+
+mod blockwise;
+mod compressive;
+mod filling;
+mod image_level;
+#[cfg(feature = "io")]
+mod natural;
+mod opinions;
+mod prior;
+mod tasks;
+
+pub use blockwise::{Blockwise, Dc, measure};
+pub use compressive::{BlockMeasurements, CompressiveRecovery, FirstEstimate};
+pub use image_level::{ImageLevel, Observation, Restored};
+#[cfg(feature = "io")]
+pub use natural::natural_gaussians;
+pub use prior::PicturePrior;
+pub use tasks::{deblur, inpaint};

@@ -1,0 +1,18 @@
+//! What a picture is likely to look like.
+
+use std::fmt::Debug;
+
+use crate::blocks::Run;
+use crate::error::Result;
+use crate::image::GrayImage;
+
+/// A model of pictures that can tell signal from noise.
+pub trait PicturePrior: Debug {
+    /// The likeliest picture behind one with white noise of deviation `sigma`, in grey levels.
+    ///
+    /// A restoration calls it once a turn; what was learned in earlier turns may be used in later ones.
+    ///
+    /// # Errors
+    /// If the picture is too small for the prior's patches, or the run was interrupted.
+    fn denoise(&mut self, image: &GrayImage, sigma: f64, turn: usize, run: Run<'_>) -> Result<GrayImage>;
+}
