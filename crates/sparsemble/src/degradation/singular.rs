@@ -48,7 +48,9 @@ impl Singular {
         let least = T::EPSILON.to_f64() * n.max(m) as f64 * largest;
         let terms = norms.into_iter().zip(vectors).zip(rotations).filter(|((sigma, _), _)| *sigma > least);
         let terms = terms.map(|((sigma, mut long), short)| {
-            long.iter_mut().for_each(|x| *x /= sigma);
+            for x in long.iter_mut() {
+                *x /= sigma;
+            }
             let (left, right) = if wide { (short, long) } else { (long, short) };
             Term { sigma, left, right }
         });

@@ -75,6 +75,6 @@ pub fn deblur(image: &GrayImage, blur: &Blur, noise: f64, run: Run<'_>) -> Resul
     // Noise of zero would make the data ask for what rounding has made impossible.
     let noise = if noise < ROUNDING { ROUNDING } else { noise };
     let seen = Observation { size: image.size(), phi: blur, measurements: image.samples(), noise };
-    let level = ImageLevel { first_noise: 10.0, last_noise: 2.0, ..ImageLevel::default() };
+    let level = ImageLevel { first_noise: 15.0, last_noise: 3.0, prior_weight: 0.3, ..ImageLevel::default() };
     level.restore(&seen, image.clone(), &mut NonLocal::default(), run)
 }
