@@ -27,7 +27,7 @@ impl Eigen {
     /// It has no case in which it fails, and small eigenvalues are as exact as the matrix allows.
     pub(crate) fn new(matrix: &Matrix<f64>) -> Self {
         let mut columns = Columns::copy_of(matrix.view());
-        dispatch!(best_level(), simd => make_orthogonal(simd, &mut columns));
+        make_orthogonal(&mut columns);
         let norm = |j: usize| columns.column(j).iter().map(|x| x * x).sum::<f64>().sqrt();
         let mut order: Vec<(f64, usize)> = (0..columns.count()).map(|j| (norm(j), j)).collect();
         order.sort_by(|(a, i), (b, j)| b.total_cmp(a).then(i.cmp(j)));
@@ -53,8 +53,14 @@ impl Eigen {
     }
 }
 
+/// Rotates pairs of columns until all are orthogonal: those of any matrix then are σ_j u_j, its singular values and
+/// vectors, in no order (Hestenes, 1958).
+pub(crate) fn make_orthogonal(columns: &mut Columns<f64>) {
+    dispatch!(best_level(), simd => make_orthogonal_by(simd, columns));
+}
+
 #[inline(always)]
-fn make_orthogonal<S: Simd>(simd: S, columns: &mut Columns<f64>) {
+fn make_orthogonal_by<S: Simd>(simd: S, columns: &mut Columns<f64>) {
     for _ in 0..MAX_SWEEPS {
         let mut energies: Vec<f64> =
             (0..columns.count()).map(|j| dot(simd, columns.padded(j), columns.padded(j))).collect();

@@ -2,7 +2,7 @@
 
 use crate::blocks::Run;
 use crate::coding::SparseCoder;
-use crate::degradation::Degradation;
+use crate::degradation::{Degradation, apply_to_columns};
 use crate::ensemble::{Approximation, Ensemble, LocalGaussians, MultilevelDictionary, SampleMean, Seen, SparseModel};
 use crate::error::{Error, Result, expect_size};
 use crate::matrix::{Matrix, MatrixView};
@@ -178,13 +178,8 @@ fn estimated<T: Scalar>(
 /// Paper: §IV-A, Eq. (14).
 pub fn measure<T: Scalar>(phi: &dyn Degradation<T>, blocks: MatrixView<'_, T>) -> Result<Matrix<T>> {
     expect_size("blocks: number of features (those of phi)", phi.n_features(), blocks.rows())?;
-    let mut block = vec![T::ZERO; blocks.rows()];
-    let mut measurements = Matrix::zeros(phi.n_measurements(), blocks.columns());
-    for i in 0..blocks.columns() {
-        blocks.copy_finite_column(i, &mut block, "blocks")?;
-        phi.apply(&block, measurements.column_mut(i));
-    }
-    Ok(measurements)
+    blocks.expect_finite("blocks")?;
+    apply_to_columns(phi, blocks)
 }
 
 /// q = Φ1, what Φ makes of a block of ones.
