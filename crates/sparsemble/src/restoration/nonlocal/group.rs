@@ -83,7 +83,9 @@ impl GroupEstimator {
         for (row, mean) in self.centred.chunks_exact_mut(self.width).zip(&mut self.means) {
             let row = &mut row[..count];
             *mean = row.iter().sum::<f32>() / count as f32;
-            row.iter_mut().for_each(|value| *value -= *mean);
+            for value in row.iter_mut() {
+                *value -= *mean;
+            }
         }
     }
 

@@ -24,7 +24,7 @@ fn places(origins: &[(u32, u32)]) -> Vec<Place> {
     origins.iter().map(|&(row, column)| Place { row, column }).collect()
 }
 
-fn patch(image: &GrayImage, place: &Place, side: usize) -> Vec<f64> {
+fn patch(image: &GrayImage, place: Place, side: usize) -> Vec<f64> {
     let (row, column) = place.at();
     (0..side * side).map(|i| image.row(row + i / side)[column + i % side]).collect()
 }
@@ -72,7 +72,7 @@ fn a_group_is_estimated_by_its_own_gaussian() {
         let planes = (Plane::new(&noisy, "").unwrap(), guide.map(|guide| Plane::new(guide, "").unwrap()));
         for level in crate::kernels::all_levels() {
             let mut estimator = GroupEstimator::new(side, 32);
-            let mut compare = |found: Vec<Vec<f32>>| {
+            let compare = |found: Vec<Vec<f32>>| {
                 assert_eq!(found.len(), side * side);
                 for (i, values) in found.iter().enumerate() {
                     assert_eq!(values.len(), origins.len());
@@ -98,14 +98,14 @@ fn a_group_has_the_nearest_patches_in_reach() {
     let (side, reach, group) = (5, 9, 20);
     let plane = Plane::new(&image, "").unwrap();
     for origin in [(0, 0), (12, 33), (25, 65), (3, 64)] {
-        let own = patch(&image, &places(&[origin])[0], side);
+        let own = patch(&image, places(&[origin])[0], side);
         let origins: Vec<(u32, u32)> = window(origin.0 as usize, reach, 26)
             .flat_map(|row| window(origin.1 as usize, reach, 66).map(move |column| (row as u32, column as u32)))
             .collect();
         let mut candidates: Vec<(f64, (u32, u32))> = places(&origins)
             .iter()
             .map(|place| {
-                let other = patch(&image, place, side);
+                let other = patch(&image, *place, side);
                 (own.iter().zip(&other).map(|(a, b)| (a - b).powi(2)).sum(), (place.row, place.column))
             })
             .collect();
