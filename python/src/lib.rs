@@ -11,6 +11,7 @@ mod held;
 mod model;
 mod parameters;
 mod recipe;
+mod restoration;
 mod run;
 mod weights;
 
@@ -27,6 +28,8 @@ mod _native {
     use crate::model::Model;
     #[pymodule_export]
     use crate::recipe::{begin, defaults, train};
+    #[pymodule_export]
+    use crate::restoration::{deblur, denoise, inpaint, recover, sense};
     #[pymodule_export]
     use crate::weights::ensemble_weights;
 
