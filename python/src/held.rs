@@ -4,13 +4,13 @@ use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sparsemble::coding::{Coder, OneSparse, SparseCodes};
-use sparsemble::degradation::Dense;
 use sparsemble::ensemble::{Ensemble, Training};
 use sparsemble::model_file::{self, Loaded, Record};
 use sparsemble::{Error, Model, Result, Scalar};
 
 use crate::array::{Rows, rows_of};
 use crate::coding::{Csr, Report, csr, report};
+use crate::degradation::Phi;
 use crate::error::to_python;
 use crate::run::RunOptions;
 
@@ -88,8 +88,8 @@ impl<T: Scalar + Element> Held<T> {
         Ok(Self { model: Model::Online(learner, training), record: self.record.clone(), complete: true })
     }
 
-    pub(crate) fn degraded_by(&self, phi: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
-        let phi = Dense::new(Rows::<T>::new(phi)?.matrix()?).map_err(to_python)?;
+    pub(crate) fn degraded_by(&self, phi: &Phi<'_>) -> PyResult<Self> {
+        let phi = phi.matrix::<T>(self.model.n_inputs())?;
         let model = self.model.degraded_by(&phi).map_err(to_python)?;
         Ok(Self { model, record: self.record.clone(), complete: self.complete })
     }

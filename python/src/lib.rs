@@ -6,6 +6,7 @@
 
 mod array;
 mod coding;
+mod degradation;
 mod error;
 mod held;
 mod model;
@@ -24,6 +25,8 @@ mod _native {
     use crate::array::address;
     #[pymodule_export]
     use crate::coding::{encode, lambda_max};
+    #[pymodule_export]
+    use crate::degradation::Operator;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

@@ -10,6 +10,7 @@ use sparsemble::model_file;
 
 use crate::array::rows_of;
 use crate::coding::{Csr, Report};
+use crate::degradation::Phi;
 use crate::error::to_python;
 use crate::held::{CodeArrays, Held};
 use crate::parameters::coder_dict;
@@ -125,8 +126,8 @@ impl Model {
         each!(self, held => held.partial_fit(py, &samples, masses.as_ref(), run).map(Self::from))
     }
 
-    /// The model for samples seen through the matrix `phi`, which has the dtype of the model.
-    fn degraded_by(&self, phi: Bound<'_, PyUntypedArray>) -> PyResult<Self> {
+    /// The model for samples seen through `phi`: a text, or a matrix of the dtype of the model.
+    fn degraded_by(&self, phi: Phi<'_>) -> PyResult<Self> {
         each!(self, held => held.degraded_by(&phi).map(Self::from))
     }
 

@@ -5,26 +5,27 @@ use std::path::PathBuf;
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sparsemble::degradation::{Degradation, Dense};
+use sparsemble::degradation::Degradation;
 use sparsemble::dictionary::{Centers, Dictionary, OnlineAltOpt, WeakLearner};
 use sparsemble::ensemble::{Training, Validation};
-use sparsemble::model_file::{self, PhiRecord, Record, TrainingData};
+use sparsemble::model_file::{self, Record, TrainingData};
 use sparsemble::recipe::{Method, Recipe, Step, TrainingSet};
 use sparsemble::{Error, Result, Run, Scalar};
 
 use crate::array::{Rows, is_single};
+use crate::degradation::Phi;
 use crate::error::to_python;
 use crate::held::Held;
 use crate::model::Model;
 use crate::parameters::{Parameters, coder_dict, count};
 use crate::run::RunOptions;
 
-/// `(X, sample_weight, phi, dict_init)`, all but the weights of one dtype.
+/// `(X, sample_weight, phi, dict_init)`, all but the weights of one dtype; `phi` may be a text.
 #[derive(FromPyObject)]
 pub(crate) struct TrainingArrays<'py>(
     Bound<'py, PyUntypedArray>,
     Option<PyReadonlyArray1<'py, f64>>,
-    Option<Bound<'py, PyUntypedArray>>,
+    Option<Phi<'py>>,
     Option<Bound<'py, PyUntypedArray>>,
 );
 
@@ -78,18 +79,18 @@ fn train_as<'py, T: Scalar + Element>(
     run: RunOptions,
 ) -> PyResult<(Held<T>, Outcome<'py>)> {
     let x = Rows::<T>::new(x)?;
-    let dense = |phi| Dense::new(Rows::<T>::new(phi)?.matrix()?).map_err(to_python);
-    let phi = phi.as_ref().map(dense).transpose()?;
+    let samples = x.columns()?;
+    let phi = phi.as_ref().map(|phi| phi.record::<T>(samples.rows())).transpose()?;
     let masses = masses.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
-    let seen_through = phi.as_ref().map(|phi| phi as &dyn Degradation<T>);
-    let set = TrainingSet { samples: x.columns()?, masses, phi: seen_through };
+    let seen_through = phi.as_ref().and_then(|phi| phi.matrix.as_ref()).map(|phi| phi as &dyn Degradation<T>);
+    let set = TrainingSet { samples, masses, phi: seen_through };
     let recipe = parameters.recipe(set.samples.columns())?;
     let start = start.as_ref().map(|atoms| warm_start(&recipe, atoms)).transpose()?;
     let threads = run.threads();
     let mut raised = None;
     let result = run.call(py, |run| {
         let mut record = Record::of(&recipe, set, "an array in Python".into(), Run::threads(threads))?;
-        record.phi = phi.clone().map(|matrix| PhiRecord { description: "a matrix".into(), matrix: Some(matrix) });
+        record.phi.clone_from(&phi);
         let so_far = steps.so_far(&record)?.or(start);
         let mut watch = |step: Step, so_far: &dyn Fn() -> Result<sparsemble::Model<T>>| {
             steps.keep(so_far, &record)?;

@@ -9,6 +9,7 @@ approximates `X`. `lam` is the λ of ‖x − aD‖² + λ‖a‖₁, without a 
 from sparsemble._native import __version__
 from sparsemble._report import CodingReport, SampleStatus
 from sparsemble.coding import SparseCoder, lambda_max, sparse_encode
+from sparsemble.degradation import Operator
 from sparsemble.dictionary import DictionaryLearning
 from sparsemble.ensemble import EnsembleSparseCoder
 from sparsemble.model_file import load
@@ -21,6 +22,7 @@ __all__ = [
     "EnsembleSparseCoder",
     "EnsembleWeights",
     "MultilevelDictionary",
+    "Operator",
     "SampleStatus",
     "SparseCoder",
     "__version__",

@@ -48,7 +48,7 @@ _Csr: TypeAlias = tuple[_Floats, NDArray[np.signedinteger], NDArray[np.signedint
 _Report: TypeAlias = tuple[bool, int, float | None, NDArray[np.uint8]]
 
 _Reals: TypeAlias = NDArray[np.float64]
-_Training: TypeAlias = tuple[_Floats, _Reals | None, _Floats | None, _Floats | None]
+_Training: TypeAlias = tuple[_Floats, _Reals | None, _Floats | str | None, _Floats | None]
 _Steps: TypeAlias = tuple[Callable[[int, int, float | None], Any] | None, PathLike[str] | None, bool]
 _Outcome: TypeAlias = tuple[bool, int, _Reals]
 _Weighed: TypeAlias = tuple[_Floats, _Floats, _Reals | None]
@@ -61,6 +61,30 @@ def encode(
 
 def lambda_max(samples: _Samples, dictionary: _Floats, run: _Run, /) -> NDArray[np.float64]:
     """Find the smallest λ that gives each row the zero code."""
+
+class Operator:
+    """Φ for samples, `shape` being `[n_features]`, or pictures, `shape` being `[height, width]`."""
+
+    def __new__(cls, text: str, shape: list[int], block_side: int, is_single: bool) -> Operator:
+        """Build Φ from its text."""
+
+    def apply(self, rows: _Floats) -> _Floats:
+        """Give Φ of each row."""
+
+    def adjoint(self, rows: _Floats) -> _Floats:
+        """Give Φᵀ of each row."""
+
+    @property
+    def text(self) -> str:
+        """The text, without what is a default."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of measurements and features."""
+
+    @property
+    def measured(self) -> tuple[int, int] | None:
+        """Height and width of what is measured, if it is a picture."""
 
 class Model:
     """A trained model. It never changes; files and pickles hold its bits."""
@@ -89,8 +113,8 @@ class Model:
     def partial_fit(self, samples: _Floats, masses: _Reals | None, run: _Run) -> Model:
         """Return the model after one more mini-batch."""
 
-    def degraded_by(self, phi: _Floats) -> Model:
-        """Return the model for samples seen through a matrix."""
+    def degraded_by(self, phi: _Floats | str) -> Model:
+        """Return the model for samples seen through Φ, a matrix or a text."""
 
     def with_beta(self, beta: list[float]) -> Model:
         """Return the same members with other weights."""

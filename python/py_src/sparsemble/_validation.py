@@ -125,6 +125,14 @@ def coder_parameters(estimator: Any, method: str) -> "Parameters":
     return parameters
 
 
+def check_phi(phi: ArrayLike | str, dtype: Any) -> NDArray[Any] | str:
+    """Return Φ as the compiled code takes it: a text, or a matrix."""
+    if isinstance(phi, str):
+        return phi
+    matrix: NDArray[Any] = check_array(phi, dtype=dtype, input_name="phi")
+    return matrix
+
+
 def check_atom_weights(atom_weights: ArrayLike | None, n_atoms: int) -> NDArray[np.float64] | None:
     """Return the weights as the compiled code takes them."""
     if atom_weights is None:

@@ -48,9 +48,10 @@ class EnsembleSparseCoder(TrainedModel):
         for them.
     patience : int, default=5
         Stop after this many rounds without a new least error on the samples held out.
-    phi : array-like of shape (n_measurements, n_features), optional
-        Φ, through which boosting sees the samples when it codes them, as `degraded_by` will; errors are
-        those of the whole samples. The trained ensemble itself takes whole samples.
+    phi : array-like of shape (n_measurements, n_features) or str, optional
+        Φ, through which boosting sees the samples when it codes them, as `degraded_by` will: a matrix, or
+        the text of an `Operator`. Errors are those of the whole samples. The trained ensemble itself takes
+        whole samples.
     coder_tol : float, optional
         The `tol` of `sparse_encode`; None is 1e-6.
     coder_max_iter : int, optional
@@ -129,7 +130,7 @@ class EnsembleSparseCoder(TrainedModel):
         positive: bool = False,
         validation_fraction: float | None = None,
         patience: int = 5,
-        phi: ArrayLike | None = None,
+        phi: ArrayLike | str | None = None,
         coder_tol: float | None = None,
         coder_max_iter: int | None = None,
         random_state: Any = None,

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsemble import _native
 from sparsemble._report import CodingReport, help_for_codes, warn_of_shortfall, warn_of_zeros
 from sparsemble._run import running
-from sparsemble._validation import FLOATS, check_parameters, check_weights
+from sparsemble._validation import FLOATS, check_parameters, check_phi, check_weights
 
 if TYPE_CHECKING:
     from sparsemble._native import Recipe
@@ -121,7 +121,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         return self._approximate(X)[0]
 
-    def degraded_by(self: Estimator, phi: ArrayLike) -> Estimator:
+    def degraded_by(self: Estimator, phi: ArrayLike | str) -> Estimator:
         """Return the model for samples that are seen through Φ.
 
         The copy takes measurements z = Φx where this estimator takes samples x. It codes them in the atoms
@@ -129,8 +129,8 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Parameters
         ----------
-        phi : array-like of shape (n_measurements, n_features)
-            Φ.
+        phi : array-like of shape (n_measurements, n_features), or str
+            Φ, as a matrix or as the text of an `Operator`, such as ``"mask:missing=0.5,seed=3"``.
 
         Returns
         -------
@@ -138,8 +138,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             A fitted copy.
         """
         check_is_fitted(self)
-        matrix = check_array(phi, dtype=self._dtype, input_name="phi")
-        return self._with(self._model.degraded_by(matrix))
+        return self._with(self._model.degraded_by(check_phi(phi, self._dtype)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, which `load` and the command line read.
@@ -164,13 +163,13 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         sample_weight: ArrayLike | None,
         recipe: dict[str, Any],
         *,
-        phi: ArrayLike | None = None,
+        phi: ArrayLike | str | None = None,
         dict_init: ArrayLike | None = None,
     ) -> "Training":
         # The compiled code looks for NaN as it reads.
         samples: NDArray[Any] = validate_data(self, X, dtype=FLOATS, ensure_all_finite=False)
         weights = check_weights(sample_weight, samples)
-        matrix = None if phi is None else check_array(phi, dtype=samples.dtype, input_name="phi")
+        seen_through = None if phi is None else check_phi(phi, samples.dtype)
         start = (
             None if dict_init is None else check_array(dict_init, dtype=samples.dtype, input_name="dict_init")
         )
@@ -184,7 +183,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         resume = checkpoint is not None and checkpoint.exists()
         with running(self.n_threads, self.progress, len(samples)) as run:
             model, outcome = _native.train(
-                (samples, weights, matrix, start), whole, (self.callback, checkpoint, resume), run
+                (samples, weights, seen_through, start), whole, (self.callback, checkpoint, resume), run
             )
         if checkpoint is not None:
             checkpoint.unlink(missing_ok=True)

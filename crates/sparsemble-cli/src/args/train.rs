@@ -75,7 +75,8 @@ pub(crate) struct TrainArguments {
     pub(crate) patience: usize,
 
     /// See the samples through Φ when boosting: a random projection, gaussian:measurements=16,seed=5 (also orthonormal and
-    /// bernoulli), or a matrix file with a measurement a row.
+    /// bernoulli), mask:missing=0.5,seed=3, for square patches blur:sigma=1.6 or blur:sigma=1.6,decimate=2, or a matrix
+    /// file with a measurement a row.
     #[arg(long, value_name = "PHI")]
     pub(crate) phi: Option<String>,
 

@@ -96,12 +96,23 @@ fn boosting_sees_through_phi_and_stops_by_validation() {
     assert_eq!(report["model"]["n_features"], 16);
     let record = load::<f32>(program.path("m")).unwrap().record.phi.unwrap();
     assert_eq!((record.description.as_str(), record.matrix.is_some()), ("phi.npy", true));
-    // A projection by its text needs no file.
-    program.json(
-        "train --method boost-ex --atoms 6 --models 2 --one-sparse --phi gaussian:measurements=5 -o p samples.npy",
-    );
-    let record = load::<f32>(program.path("p")).unwrap().record.phi.unwrap();
-    assert_eq!((record.description.as_str(), record.matrix.is_some()), ("gaussian:measurements=5", true));
+    // An operator by its text needs no file.
+    for (text, n_measurements) in [
+        ("gaussian:measurements=5", 5),
+        ("identity", 16),
+        ("mask:missing=0.5,seed=3", 8),
+        ("blur:sigma=1.6", 16),
+        ("blur:sigma=1.6,decimate=2", 4),
+    ] {
+        program.json(&format!(
+            "train --method boost-ex --atoms 6 --models 2 --one-sparse --phi {text} --force -o p samples.npy"
+        ));
+        let record = load::<f32>(program.path("p")).unwrap().record.phi.unwrap();
+        assert_eq!(record.description, text);
+        assert_eq!(record.matrix.unwrap().matrix().rows(), n_measurements);
+    }
+    let refused = program.fail("train --method boost-ex --atoms 6 --phi haar -o n samples.npy", 1);
+    assert!(refused.contains("phi") && refused.contains("write identity"), "{refused}");
     program.succeed(
         "train --method boost-ex --atoms 4 --models 9 --one-sparse --validation 0.3 --patience 1 -o v samples.npy",
     );

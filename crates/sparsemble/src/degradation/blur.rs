@@ -109,7 +109,7 @@ impl Blur {
 
     /// The size of what is measured.
     pub fn measured_size(&self) -> Size {
-        Size { width: self.size.width.div_ceil(self.step), height: self.size.height.div_ceil(self.step) }
+        decimated(self.size, self.step)
     }
 
     /// The pixels of the picture that are kept, row by row.
@@ -117,6 +117,11 @@ impl Blur {
         let Self { size: Size { width, height }, step, .. } = *self;
         (0..height).step_by(step).flat_map(move |row| (0..width).step_by(step).map(move |column| row * width + column))
     }
+}
+
+/// The size of a picture of which every `step`-th pixel of every `step`-th row is left.
+pub(super) fn decimated(size: Size, step: usize) -> Size {
+    Size { width: size.width.div_ceil(step), height: size.height.div_ceil(step) }
 }
 
 impl<T: Scalar> Degradation<T> for Blur {

@@ -2,12 +2,15 @@
 
 use std::sync::OnceLock;
 
+use fearless_simd::{Simd, dispatch};
+
 use crate::error::{Error, Result};
+use crate::kernels::best_level;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
 use super::singular::Singular;
-use super::{Degradation, add_multiple, conjugate};
+use super::{Degradation, add_multiple_by, conjugate};
 
 /// Partial sums of a product of columns, so that the additions do not wait for each other.
 const PARTIAL_SUMS: usize = 16;
@@ -101,9 +104,7 @@ impl<T: Scalar> Degradation<T> for Dense<T> {
         assert_eq!(features.len(), self.matrix.columns(), "number of features");
         assert_eq!(measurements.len(), self.matrix.rows(), "number of measurements");
         measurements.fill(T::ZERO);
-        for (column, &feature) in self.matrix.as_slice().chunks_exact(self.matrix.rows()).zip(features) {
-            add_multiple(feature, column, measurements);
-        }
+        dispatch!(best_level(), simd => add_combination(simd, self.matrix.as_slice(), features, measurements));
     }
 
     fn adjoint(&self, measurements: &[T], features: &mut [T]) {
@@ -122,6 +123,14 @@ impl<T: Scalar> Degradation<T> for Dense<T> {
         self.apply(features, &mut residual);
         residual.iter_mut().zip(measurements).for_each(|(residual, &z)| *residual = z - *residual);
         singular.correct(&residual, mu, features);
+    }
+}
+
+/// Adds the combination of columns by the features to sums.
+#[inline(always)]
+fn add_combination<S: Simd, T: Scalar>(simd: S, columns: &[T], features: &[T], sums: &mut [T]) {
+    for (column, &feature) in columns.chunks_exact(sums.len()).zip(features) {
+        add_multiple_by(simd, feature, column, sums);
     }
 }
 

@@ -11,7 +11,9 @@
 //! | some features are missing | [`Mask`] | [`Mask`] |
 //! | all is blurred, and some pixels are lost | [`Blur`] | [`Blur`] |
 //!
-//! To add one: write its file, and add one line to the registry in `tests.rs`, which puts it under the common laws.
+//! An [`Operator`] is any of them as text, `blur:sigma=1.6`, before it is known what it acts on.
+//!
+//! To add one: write its file, make it an operator if it has a text, and add one line to the registry in `tests.rs`, which puts it under the common laws.
 
 mod blur;
 mod conjugate;
@@ -19,6 +21,7 @@ mod convolution;
 mod dense;
 mod identity;
 mod mask;
+mod operator;
 mod per_block;
 mod projection;
 mod singular;
@@ -29,6 +32,7 @@ pub use blur::Blur;
 pub use dense::Dense;
 pub use identity::Identity;
 pub use mask::Mask;
+pub use operator::Operator;
 pub use per_block::PerBlock;
 pub use projection::{Projection, ProjectionKind};
 
@@ -36,7 +40,9 @@ use std::fmt::Debug;
 
 use fearless_simd::{Simd, dispatch};
 
+use crate::error::{Result, expect_size};
 use crate::kernels::best_level;
+use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
 /// A linear map Φ from M features to N measurements, with its adjoint.
@@ -46,7 +52,7 @@ use crate::scalar::Scalar;
 /// overflow. The same input gives the same bits on every call and every thread.
 ///
 /// Paper: §IV, Eq. (14).
-pub trait Degradation<T: Scalar>: Debug + Sync {
+pub trait Degradation<T: Scalar>: Debug + Send + Sync {
     /// M, the length of what is degraded.
     fn n_features(&self) -> usize;
 
@@ -93,6 +99,34 @@ pub trait Degradation<T: Scalar>: Debug + Sync {
     fn reconcile(&self, measurements: &[T], mu: f64, features: &mut [T]) {
         conjugate::reconcile(self, measurements, mu, features);
     }
+}
+
+/// ΦX: every column of a matrix degraded.
+///
+/// # Errors
+/// If the columns are not as long as Φ has features.
+pub fn apply_to_columns<T: Scalar>(phi: &dyn Degradation<T>, samples: MatrixView<'_, T>) -> Result<Matrix<T>> {
+    expect_size("degradation: number of features (that of what it degrades)", samples.rows(), phi.n_features())?;
+    Ok(columns(samples, phi.n_measurements(), |sample, out| phi.apply(sample, out)))
+}
+
+/// ΦᵀZ: the adjoint of every column of a matrix.
+///
+/// # Errors
+/// If the columns are not as long as Φ has measurements.
+pub fn adjoint_of_columns<T: Scalar>(phi: &dyn Degradation<T>, measurements: MatrixView<'_, T>) -> Result<Matrix<T>> {
+    expect_size("degradation: number of measurements (of those given)", measurements.rows(), phi.n_measurements())?;
+    Ok(columns(measurements, phi.n_features(), |measured, out| phi.adjoint(measured, out)))
+}
+
+fn columns<T: Scalar>(matrix: MatrixView<'_, T>, rows: usize, map: impl Fn(&[T], &mut [T])) -> Matrix<T> {
+    let mut column = vec![T::ZERO; matrix.rows()];
+    let mut mapped = Matrix::zeros(rows, matrix.columns());
+    for c in 0..matrix.columns() {
+        matrix.copy_column(c, &mut column);
+        map(&column, mapped.column_mut(c));
+    }
+    mapped
 }
 
 /// What [`Degradation::reconcile`] makes of a feature that is measured alone: the mean of both, weighted 1 and μ.

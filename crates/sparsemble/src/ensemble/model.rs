@@ -4,14 +4,14 @@ use fearless_simd::{Simd, dispatch};
 
 use crate::blocks::Run;
 use crate::coding::{CodingBasis, Samples, SparseCoder, SparseCodes};
-use crate::degradation::Degradation;
+use crate::degradation::{Degradation, apply_to_columns};
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, expect_size};
 use crate::kernels::best_level;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
-use super::strips::{degrade, map_strips, piece, pieces};
+use super::strips::{map_strips, piece, pieces};
 
 /// A pair (coding basis, synthesis matrix): a sample is coded in the one and approximated by the other.
 ///
@@ -90,7 +90,7 @@ impl<T: Scalar> SparseModel<T> {
     /// # Errors
     /// If Φ does not take as many features as the model takes now, or a product overflows.
     pub fn degraded_by(&self, phi: &dyn Degradation<T>) -> Result<Self> {
-        let basis = CodingBasis::new(degrade(phi, self.coding_atoms().view())?.view())?;
+        let basis = CodingBasis::new(apply_to_columns(phi, self.coding_atoms().view())?.view())?;
         Ok(Self { basis, synthesis: self.synthesis.clone(), sources: self.sources.clone() })
     }
 

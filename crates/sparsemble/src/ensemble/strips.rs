@@ -7,8 +7,7 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::blocks::Run;
-use crate::degradation::Degradation;
-use crate::error::{Result, expect_size};
+use crate::error::Result;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
@@ -31,18 +30,6 @@ pub(super) fn map_strips<T: Scalar, R: Send>(
     work: impl Fn(Matrix<T>, Range<usize>) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     run.map_blocks(samples.columns(), STRIP, || (), |(), range| work(strip(samples, range.clone())?, range))
-}
-
-/// ΦX, column by column.
-pub(super) fn degrade<T: Scalar>(phi: &dyn Degradation<T>, matrix: MatrixView<'_, T>) -> Result<Matrix<T>> {
-    expect_size("degradation: number of features (that of what it degrades)", matrix.rows(), phi.n_features())?;
-    let mut column = vec![T::ZERO; matrix.rows()];
-    let mut degraded = Matrix::zeros(phi.n_measurements(), matrix.columns());
-    for c in 0..matrix.columns() {
-        matrix.copy_column(c, &mut column);
-        phi.apply(&column, degraded.column_mut(c));
-    }
-    Ok(degraded)
 }
 
 /// A matrix in pieces of one strip each, for threads to write to: each piece has its own lock, and one strip one thread.

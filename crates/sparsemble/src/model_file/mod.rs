@@ -33,7 +33,7 @@
 //! | `gaussians`, `mean`, `mean_deviation` | of local Gaussians: how many; [`MeanPrior`](crate::ensemble::MeanPrior) |
 //! | `method`, `learner`, `coder`, `seed` | [`Training`] |
 //! | `data`, `data_samples`, `data_features`, `data_fingerprint` | [`TrainingData`] |
-//! | `phi` | what Φ is, in words, if there was one |
+//! | `phi` | what Φ is, as the text of an [`Operator`](crate::degradation::Operator) or in words, if there was one |
 //! | `parameter.…` | [`Record::parameters`] |
 //!
 //! A file is not trusted. Its header is at most 1 MiB, the file at most 4 GiB; every size is checked against the length of
@@ -156,7 +156,7 @@ pub struct TrainingData {
 /// The degradation of a training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhiRecord<T> {
-    /// What it is, in words or as a specification.
+    /// What it is: the text of an [`Operator`](crate::degradation::Operator), the name of a file, or words.
     pub description: String,
     /// Its matrix, if that is to be kept.
     pub matrix: Option<Dense<T>>,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use sparsemble::degradation::{Dense, Projection};
+use sparsemble::degradation::{Dense, Operator};
 use sparsemble::ensemble::Validation;
 use sparsemble::model_file::PhiRecord;
 use sparsemble::recipe::Recipe;
@@ -42,11 +42,11 @@ pub(super) fn recipe(arguments: &TrainArguments) -> Result<Recipe> {
     })
 }
 
-/// Φ for samples of this many features: a random projection by its text, or a matrix from a file, a measurement a row.
+/// Φ for samples of this many features: an operator by its text, or a matrix from a file, a measurement a row.
 pub(super) fn phi<T: Scalar>(text: &str, n_features: usize) -> Result<PhiRecord<T>> {
     if !matrix_file::is_matrix_file(Path::new(text)) {
-        let projection: Projection = text.parse()?;
-        return Ok(PhiRecord { description: projection.to_string(), matrix: Some(projection.matrix(n_features)?) });
+        let operator: Operator = text.parse()?;
+        return Ok(PhiRecord { description: operator.to_string(), matrix: Some(operator.matrix(n_features)?) });
     }
     let file = matrix_file::read::<T>(text)?;
     // A row of a file is a column to the library.

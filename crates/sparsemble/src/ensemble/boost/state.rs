@@ -6,8 +6,9 @@ use fearless_simd::{Simd, dispatch};
 
 use crate::blocks::Run;
 use crate::coding::{Samples, SparseCodes};
+use crate::degradation::apply_to_columns;
 use crate::dictionary::Dictionary;
-use crate::ensemble::strips::{STRIP, degrade, piece, pieces, strip};
+use crate::ensemble::strips::{STRIP, piece, pieces, strip};
 use crate::ensemble::{Ensemble, SparseModel};
 use crate::error::{Error, Result, expect_size};
 use crate::kernels::best_level;
@@ -144,7 +145,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     fn code(&self, model: &SparseModel<T>, run: Run<'_>) -> Result<Vec<Coded<T>>> {
         let work = |(): &mut (), range: Range<usize>| {
             let x = strip(self.samples, range.clone())?;
-            let seen = self.settings.phi.map(|phi| degrade(phi, x.view())).transpose()?;
+            let seen = self.settings.phi.map(|phi| apply_to_columns(phi, x.view())).transpose()?;
             let inputs = Samples::new(seen.as_ref().unwrap_or(&x).view());
             let coding = self.settings.coder.encode(model.basis(), &inputs, Run::threads(1))?;
             let energies = Vec::with_capacity(range.len());

@@ -1,0 +1,131 @@
+//! Degradations: Φ as it is given to a training, and as an object of its own.
+
+use numpy::{Element, PyUntypedArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sparsemble::degradation::{self, Degradation, Dense, adjoint_of_columns, apply_to_columns};
+use sparsemble::image::Size;
+use sparsemble::model_file::PhiRecord;
+use sparsemble::{Matrix, MatrixView, Result, Scalar};
+
+use crate::array::{Rows, rows_of};
+use crate::error::to_python;
+
+/// Φ of samples: a text, or a matrix of the dtype of the samples with a measurement a row.
+#[derive(FromPyObject)]
+pub(crate) enum Phi<'py> {
+    Text(String),
+    Matrix(Bound<'py, PyUntypedArray>),
+}
+
+impl Phi<'_> {
+    /// The matrix for samples of this many features.
+    pub(crate) fn matrix<T: Scalar + Element>(&self, n_features: usize) -> PyResult<Dense<T>> {
+        match self {
+            Self::Text(text) => operator(text)?.matrix(n_features),
+            Self::Matrix(array) => Dense::new(Rows::<T>::new(array)?.matrix()?),
+        }
+        .map_err(to_python)
+    }
+
+    /// The matrix, and what is told of it.
+    pub(crate) fn record<T: Scalar + Element>(&self, n_features: usize) -> PyResult<PhiRecord<T>> {
+        let description = match self {
+            Self::Text(text) => operator(text)?.to_string(),
+            Self::Matrix(_) => "a matrix".into(),
+        };
+        Ok(PhiRecord { description, matrix: Some(self.matrix(n_features)?) })
+    }
+}
+
+fn operator(text: &str) -> PyResult<degradation::Operator> {
+    text.parse().map_err(to_python)
+}
+
+/// Φ built for samples or pictures.
+#[pyclass(frozen, module = "sparsemble._native")]
+pub(crate) struct Operator {
+    operator: degradation::Operator,
+    numbers: Numbers,
+    /// The height and width of what is measured, if it is a picture.
+    measured: Option<(usize, usize)>,
+}
+
+enum Numbers {
+    Single(Box<dyn Degradation<f32>>),
+    Double(Box<dyn Degradation<f64>>),
+}
+
+/// The same expression for Φ in either number type.
+macro_rules! each {
+    ($operator:expr, $phi:ident => $result:expr) => {
+        match &$operator.numbers {
+            Numbers::Single($phi) => $result,
+            Numbers::Double($phi) => $result,
+        }
+    };
+}
+
+#[pymethods]
+impl Operator {
+    /// Φ for samples, `shape` being `[n_features]`, or for pictures, `shape` being `[height, width]`.
+    #[new]
+    fn new(text: &str, shape: Vec<usize>, block_side: usize, is_single: bool) -> PyResult<Self> {
+        let operator = operator(text)?;
+        let numbers = if is_single {
+            Numbers::Single(built(&operator, &shape, block_side)?)
+        } else {
+            Numbers::Double(built(&operator, &shape, block_side)?)
+        };
+        let size = if let [height, width] = shape[..] { Some(Size { width, height }) } else { None };
+        let measured = size.and_then(|size| operator.measured_size(size)).map(|size| (size.height, size.width));
+        Ok(Self { operator, numbers, measured })
+    }
+
+    /// Φ of each row.
+    fn apply<'py>(&self, py: Python<'py>, rows: Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
+        each!(self, phi => map_rows(py, &rows, |rows| apply_to_columns(phi.as_ref(), rows)))
+    }
+
+    /// Φᵀ of each row.
+    fn adjoint<'py>(&self, py: Python<'py>, rows: Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
+        each!(self, phi => map_rows(py, &rows, |rows| adjoint_of_columns(phi.as_ref(), rows)))
+    }
+
+    #[getter]
+    fn text(&self) -> String {
+        self.operator.to_string()
+    }
+
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        each!(self, phi => (phi.n_measurements(), phi.n_features()))
+    }
+
+    #[getter]
+    fn measured(&self) -> Option<(usize, usize)> {
+        self.measured
+    }
+}
+
+fn built<T: Scalar>(
+    operator: &degradation::Operator,
+    shape: &[usize],
+    block_side: usize,
+) -> PyResult<Box<dyn Degradation<T>>> {
+    match *shape {
+        [n_features] => operator.of_samples(n_features).map_err(to_python),
+        [height, width] => operator.of_image(Size { width, height }, block_side).map_err(to_python),
+        _ => Err(PyValueError::new_err("shape: must be a number of features or (height, width)")),
+    }
+}
+
+fn map_rows<'py, T: Scalar + Element>(
+    py: Python<'py>,
+    rows: &Bound<'py, PyUntypedArray>,
+    map: impl Fn(MatrixView<'_, T>) -> Result<Matrix<T>> + Sync,
+) -> PyResult<Bound<'py, PyAny>> {
+    let rows = Rows::<T>::new(rows)?;
+    let columns = rows.columns()?;
+    rows_of(py, py.detach(|| map(columns)).map_err(to_python)?)
+}
