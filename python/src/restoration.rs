@@ -5,7 +5,9 @@ use numpy::{IntoPyArray, PyArray3, PyReadonlyArray3, PyUntypedArray};
 use pyo3::prelude::*;
 use sparsemble::degradation::{Blur, Dense, Mask};
 use sparsemble::image::{GrayImage, Size};
-use sparsemble::restoration::{self, BlockMeasurements, CompressiveRecovery, NonLocal, Restored, natural_gaussians};
+use sparsemble::restoration::{
+    self, BlockMeasurements, CompressiveRecovery, NonLocal, Operated, Restored, natural_gaussians,
+};
 use sparsemble::{MatrixView, Result, Run};
 
 use crate::array::Rows;
@@ -110,6 +112,25 @@ pub(crate) fn recover<'py>(
     let work = |plane: &BlockMeasurements, run: Run<'_>| {
         recovery.recover(plane, &gaussians, &mut NonLocal::default(), run)
     };
+    arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
+}
+
+/// Pictures from what an operator, `(text, (height, width), block_side)`, has left of them, one a row.
+#[pyfunction]
+pub(crate) fn restore<'py>(
+    py: Python<'py>,
+    measurements: Bound<'py, PyUntypedArray>,
+    operator: (String, (usize, usize), usize),
+    noise: f64,
+    run: RunOptions,
+) -> PyResult<RestoredPlanes<'py>> {
+    let (text, (height, width), block_side) = operator;
+    let (operator, size) = (text.parse().map_err(to_python)?, Size { width, height });
+    let measurements = Rows::<f64>::new(&measurements)?;
+    let measurements = measurements.columns()?.to_matrix();
+    let planes: Vec<&[f64]> = (0..measurements.columns()).map(|plane| measurements.column(plane)).collect();
+    let seen = Operated { operator: &operator, size, block_side, noise };
+    let work = |plane: &&[f64], run: Run<'_>| seen.restore(plane, run);
     arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
 }
 

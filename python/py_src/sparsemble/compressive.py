@@ -18,8 +18,11 @@ from sparsemble._pictures import (
     to_planes,
 )
 from sparsemble._run import Progress, running
+from sparsemble.degradation import Operator
 
 Kind = Literal["orthonormal", "gaussian", "bernoulli"]
+_PIXELS = 64
+"""The pixels of a block of the photographs that the library was trained on."""
 
 
 class CompressiveRecovery(BaseEstimator):
@@ -30,7 +33,7 @@ class CompressiveRecovery(BaseEstimator):
     take their turns on the whole picture, so that the blocks leave no seams.
 
     ============ ============================================================
-    kind         Φ of a block, n_measurements × block_side²
+    kind         Φ of a block, n_measurements × block_size²
     ============ ============================================================
     orthonormal  orthonormal rows
     gaussian     normal numbers of variance 1/n_measurements
@@ -45,9 +48,9 @@ class CompressiveRecovery(BaseEstimator):
         The number of measurements of a block, if it is not to follow from `ratio`.
     kind : {"orthonormal", "gaussian", "bernoulli"}, default="orthonormal"
         How Φ is drawn, see above.
-    block_side : int, default=8
-        The side of a block in pixels. Only blocks of 8 × 8 pixels can be recovered.
-    phi : array-like of shape (n_measurements, block_side²), optional
+    block_size : int, default=8
+        The side of a block in pixels. `recover` knows blocks of 8 × 8 pixels only; `restore` takes others.
+    phi : array-like of shape (n_measurements, block_size²), optional
         Φ itself, for the pixels of a block row by row. Nothing is drawn then, and the four parameters above have no
         effect.
     random_state : int, default=0
@@ -60,7 +63,7 @@ class CompressiveRecovery(BaseEstimator):
 
     Attributes
     ----------
-    phi_ : ndarray of float64 of shape (n_measurements, block_side²)
+    phi_ : ndarray of float64 of shape (n_measurements, block_size²)
         Φ of a block. There is nothing to fit.
 
     See Also
@@ -71,7 +74,7 @@ class CompressiveRecovery(BaseEstimator):
     Notes
     -----
     Pictures are uint8, uint16 (divided by 257) or floats with black 0 and white 255, as for `denoise`; each colour
-    is measured by itself. A picture whose sides are no multiples of `block_side` is continued by its last row and
+    is measured by itself. A picture whose sides are no multiples of `block_size` is continued by its last row and
     column.
 
     What ``sparsemble sense`` has written is recovered by
@@ -98,7 +101,7 @@ class CompressiveRecovery(BaseEstimator):
         *,
         n_measurements: int | None = None,
         kind: Kind = "orthonormal",
-        block_side: int = 8,
+        block_size: int = 8,
         phi: ArrayLike | None = None,
         random_state: int = 0,
         noise: float = 0.0,
@@ -108,7 +111,7 @@ class CompressiveRecovery(BaseEstimator):
         self.ratio = ratio
         self.n_measurements = n_measurements
         self.kind = kind
-        self.block_side = block_side
+        self.block_size = block_size
         self.phi = phi
         self.random_state = random_state
         self.noise = noise
@@ -131,9 +134,7 @@ class CompressiveRecovery(BaseEstimator):
         measurements = _native.sense(to_planes(image), self.phi_)
         return measurements[0] if np.ndim(image) == 2 else measurements
 
-    def recover(
-        self, measurements: ArrayLike, shape: tuple[int, ...], *, return_std: bool = False
-    ) -> Any:
+    def recover(self, measurements: ArrayLike, shape: tuple[int, ...], *, return_std: bool = False) -> Any:
         """Recover a picture from the measurements of its blocks.
 
         Parameters
@@ -157,6 +158,11 @@ class CompressiveRecovery(BaseEstimator):
         phi = self.phi_
         size = tuple(check_count("shape", side) for side in shape)
         check_picture_shape("shape", size)
+        if phi.shape[1] != _PIXELS:
+            raise ValueError(
+                f"blocks of {phi.shape[1]} pixels cannot be recovered here, only those of 8 × 8; use `restore` with an "
+                "Operator of this block_size"
+            )
         values = _check_measurements(measurements, phi, size)
         with running(self.n_threads, self.progress, int(np.prod(size))) as run:
             images, deviations = _native.recover(values, phi, size[:2], noise, run)
@@ -178,7 +184,7 @@ class CompressiveRecovery(BaseEstimator):
         return phi
 
     def _drawn(self) -> NDArray[np.float64]:
-        pixels = check_count("block_side", self.block_side) ** 2
+        pixels = check_count("block_size", self.block_size) ** 2
         if not isinstance(self.random_state, numbers.Integral) or self.random_state < 0:
             raise ValueError(
                 f"random_state={self.random_state!r}: must be a whole number, so that the same Φ is drawn again"
@@ -186,7 +192,7 @@ class CompressiveRecovery(BaseEstimator):
         if self.kind not in ("orthonormal", "gaussian", "bernoulli"):
             raise ValueError(f"kind={self.kind!r}: must be 'orthonormal', 'gaussian' or 'bernoulli'")
         spec = f"{self.kind}:measurements={self._count(pixels)},seed={self.random_state}"
-        return _native.projection(spec, pixels)
+        return np.ascontiguousarray(Operator(spec, pixels).apply(np.eye(pixels)).T)
 
     def _count(self, pixels: int) -> int:
         """Return the number of measurements of a block."""

@@ -23,6 +23,7 @@ from sparsemble._pictures import (
     to_planes,
 )
 from sparsemble._run import Progress, RunOptions, running
+from sparsemble.degradation import Operator
 
 Restored = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -196,6 +197,82 @@ def deblur(
         n_threads=n_threads,
         progress=progress,
     )
+
+
+def restore(
+    measurements: ArrayLike,
+    operator: Operator,
+    noise: float = 0.0,
+    *,
+    return_std: bool = False,
+    n_threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Restore a picture from what an operator has left of it.
+
+    ============================================ ======================================================
+    operator                                     what is done
+    ============================================ ======================================================
+    identity                                     `denoise`
+    mask                                         `inpaint`
+    blur                                         `deblur`
+    a projection of blocks of 8 × 8 pixels       the recovery of `CompressiveRecovery`
+    blur with decimation, other projections      turns of a prior and of the measurements, starting from
+                                                 an even picture
+    ============================================ ======================================================
+
+    Parameters
+    ----------
+    measurements : array-like of shape ``operator.output_shape``, or with the channels of colours in front
+        z = Φy + noise: what ``operator.apply`` makes of a picture with black 0 and white 255. Integers are taken as
+        they are, whatever their dtype.
+    operator : Operator
+        Φ, for pictures of this height and width.
+    noise : float, default=0
+        The standard deviation of the noise in the measurements, in grey levels of 0 to 255.
+    return_std, n_threads, progress
+        As for `denoise`.
+
+    Returns
+    -------
+    restored : ndarray of float64 of shape ``operator.input_shape``, or with the channels of colours in front
+        The picture, black 0 and white 255, neither rounded nor clipped.
+    std : ndarray of float64 of the same shape
+        Only if `return_std`: an estimate of the standard deviation of the error around each pixel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemble import Operator, restore
+    >>> rows, columns = np.indices((32, 48))
+    >>> image = 128 + 60 * np.sin(0.2 * rows + 0.1 * columns)
+    >>> operator = Operator("blur:sigma=1,decimate=2", image.shape)
+    >>> small = operator.apply(image)
+    >>> restored = restore(small, operator, noise=0.5)
+    >>> small.shape, restored.shape
+    ((16, 24), (32, 48))
+    >>> bool(np.abs(restored - image).mean() < 1)
+    True
+    """
+    deviation = check_noise("noise", noise)
+    if not isinstance(operator, Operator):
+        raise TypeError(f"operator is of type {type(operator).__name__}; it must be a sparsemble.Operator")
+    if len(operator.input_shape) != 2:
+        raise ValueError(f"{operator!r} is for samples; make one for a picture, with shape (height, width)")
+    values = np.asarray(measurements, dtype=np.float64)
+    before = values.ndim - len(operator.output_shape)
+    if before not in (0, 1) or values.shape[before:] != operator.output_shape or values.size == 0:
+        raise ValueError(
+            f"measurements has shape {values.shape}; what {operator!r} measures has {operator.output_shape}"
+        )
+    check_finite("measurements", values)
+    check_large_enough(operator.input_shape)
+    planes = np.ascontiguousarray(values.reshape(-1, operator.shape[0]))
+    what = (operator.spec, operator.input_shape, operator.block_size)
+    shape = values.shape[:before] + operator.input_shape
+    with running(n_threads, progress, int(np.prod(shape))) as run:
+        images, deviations = _native.restore(planes, what, deviation, run)
+    return (images.reshape(shape), deviations.reshape(shape)) if return_std else images.reshape(shape)
 
 
 def _restored(
