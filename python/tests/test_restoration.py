@@ -271,6 +271,7 @@ def test_control_c_stops_a_long_restoration():
     assert "KeyboardInterrupt" in errors
 
 
+Sensor = CompressiveRecovery
 PICTURE = np.full((16, 16), 100.0)
 SPOILT = np.where(np.eye(16) > 0, np.nan, PICTURE)
 HOLES = np.eye(16) > 0
@@ -298,26 +299,26 @@ IDENTITY = Operator("identity", (16, 16))
         (lambda: restore(PICTURE[1:], IDENTITY), r"shape \(15, 16\); what .* measures has \(16, 16\)"),
         (lambda: restore(SPOILT, IDENTITY), "measurements has values that are NaN"),
         (lambda: restore(PICTURE[0], Operator("identity", 16)), "is for samples"),
-        (lambda: CompressiveRecovery(0.0).sense(PICTURE), "ratio=0.0: must be above 0"),
-        (lambda: CompressiveRecovery(n_measurements=65).sense(PICTURE), "measurements=65"),
-        (lambda: CompressiveRecovery(n_measurements=0).sense(PICTURE), "n_measurements=0"),
-        (lambda: CompressiveRecovery(kind="haar").sense(PICTURE), "kind='haar'"),
-        (lambda: CompressiveRecovery(random_state=None).sense(PICTURE), "random_state=None"),
-        (lambda: CompressiveRecovery(phi=np.ones((3, 60))).sense(PICTURE), r"phi has shape \(3, 60\)"),
-        (lambda: CompressiveRecovery(phi=np.full((3, 64), np.nan)).sense(PICTURE), "phi has values"),
-        (lambda: CompressiveRecovery().sense(SPOILT), "image has values that are NaN"),
-        (lambda: CompressiveRecovery().recover(np.ones((3, 16)), (16, 16)), r"\(3, 16\); .* has \(4, 16\)"),
+        (lambda: Sensor(0.0).sense(PICTURE), "ratio=0.0: must be above 0"),
+        (lambda: Sensor(n_measurements=65).sense(PICTURE), "measurements=65"),
+        (lambda: Sensor(n_measurements=0).sense(PICTURE), "n_measurements=0"),
+        (lambda: Sensor(kind="haar").sense(PICTURE), "kind='haar'"),
+        (lambda: Sensor(random_state=None).sense(PICTURE), "random_state=None"),
+        (lambda: Sensor(phi=np.ones((3, 60))).sense(PICTURE), r"phi has shape \(3, 60\)"),
+        (lambda: Sensor(phi=np.full((3, 64), np.nan)).sense(PICTURE), "phi has values"),
+        (lambda: Sensor().sense(SPOILT), "image has values that are NaN"),
+        (lambda: Sensor().recover(np.ones((3, 16)), (16, 16)), r"\(3, 16\); .* has \(4, 16\)"),
         (
-            lambda: CompressiveRecovery().recover(np.ones((4, 16)), (16,)),
+            lambda: Sensor().recover(np.ones((4, 16)), (16,)),
             r"shape has shape|\(height, width\)",
         ),
         (
-            lambda: CompressiveRecovery().recover(np.full((4, 16), np.nan), (16, 16)),
+            lambda: Sensor().recover(np.full((4, 16), np.nan), (16, 16)),
             "measurements has values",
         ),
-        (lambda: CompressiveRecovery(noise=-1).recover(np.ones((4, 16)), (16, 16)), "noise=-1"),
+        (lambda: Sensor(noise=-1).recover(np.ones((4, 16)), (16, 16)), "noise=-1"),
         (
-            lambda: CompressiveRecovery(block_size=4).recover(np.ones((16, 4)), (16, 16)),
+            lambda: Sensor(block_size=4).recover(np.ones((16, 4)), (16, 16)),
             "only those of 8 × 8",
         ),
     ],
@@ -334,8 +335,8 @@ def test_what_cannot_be_is_refused_in_the_words_of_the_caller(call, message):
         (lambda: denoise(PICTURE, "much"), "sigma='much'"),
         (lambda: inpaint(PICTURE, PICTURE), "mask has dtype float64; it must be bool"),
         (lambda: restore(PICTURE, np.eye(256)), "operator is of type ndarray"),
-        (lambda: CompressiveRecovery("few").sense(PICTURE), "ratio='few'"),
-        (lambda: CompressiveRecovery().recover(np.ones((4, 16)), (16.5, 16)), "shape=16.5"),
+        (lambda: Sensor("few").sense(PICTURE), "ratio='few'"),
+        (lambda: Sensor().recover(np.ones((4, 16)), (16.5, 16)), "shape=16.5"),
     ],
 )
 def test_other_types_are_refused(call, message):

@@ -5,7 +5,8 @@ Samples are rows, as in scikit-learn: `X` is `(n_samples, n_features)`, a dictio
 approximates `X`. `lam` is the λ of ‖x − aD‖² + λ‖a‖₁, without a ½ in front: scikit-learn's `alpha` is
 `lam / 2`.
 
-Pictures are `(height, width)` or `(height, width, 3)`, in grey levels with black 0 and white 255 for floats too.
+Pictures are `(height, width)` or `(height, width, 3)`, in grey levels with black 0 and white 255 for floats
+too.
 """
 
 from sparsemble._native import __version__

@@ -26,11 +26,11 @@ _PIXELS = 64
 
 
 class CompressiveRecovery(BaseEstimator):
-    """Compressive sensing: few random measurements of each block of a picture, and the picture back from them.
+    """Compressive sensing: few measurements of each block of a picture, and the picture from them.
 
-    `sense` keeps z = Φy of each block y of pixels and nothing else, not even its mean. `recover` needs no training:
-    each block is estimated first by local Gaussians of photographs; then a non-local prior and the measurements
-    take their turns on the whole picture, so that the blocks leave no seams.
+    `sense` keeps z = Φy of each block y of pixels and nothing else, not even its mean. `recover` needs no
+    training: each block is estimated first by local Gaussians of photographs; then a non-local prior and
+    the measurements take their turns on the whole picture, so that the blocks leave no seams.
 
     ============ ============================================================
     kind         Φ of a block, n_measurements × block_size²
@@ -51,13 +51,13 @@ class CompressiveRecovery(BaseEstimator):
     block_size : int, default=8
         The side of a block in pixels. `recover` knows blocks of 8 × 8 pixels only; `restore` takes others.
     phi : array-like of shape (n_measurements, block_size²), optional
-        Φ itself, for the pixels of a block row by row. Nothing is drawn then, and the four parameters above have no
-        effect.
+        Φ itself, for the pixels of a block row by row. Nothing is drawn then, and the four parameters above
+        have no effect.
     random_state : int, default=0
         The seed of Φ. The same number gives the same Φ, which `sense` and `recover` must share.
     noise : float, default=0
-        The standard deviation of the noise in the measurements. Without noise the measurements of the recovered
-        picture are the given ones.
+        The standard deviation of the noise in the measurements. Without noise the measurements of the
+        recovered picture are the given ones.
     n_threads, progress
         How to run, as for `denoise`.
 
@@ -71,14 +71,12 @@ class CompressiveRecovery(BaseEstimator):
     restore : Pictures from anything that an `Operator` has left of them.
     EnsembleSparseCoder.degraded_by : The recovery of single blocks by an ensemble of your own.
 
-    Notes
-    -----
-    Pictures are uint8, uint16 (divided by 257) or floats with black 0 and white 255, as for `denoise`; each colour
-    is measured by itself. A picture whose sides are no multiples of `block_size` is continued by its last row and
-    column.
+    Notes ----- Pictures are uint8, uint16 (divided by 257) or floats with black 0 and white 255, as for
+    `denoise`; each colour is measured by itself. A picture whose sides are no multiples of `block_size` is
+    continued by its last row and column.
 
-    What ``sparsemble sense`` has written is recovered by
-    ``CompressiveRecovery(phi=file["phi"]).recover(file["z"], file["size"][:2])``, with `file` from ``numpy.load``.
+    What ``sparsemble sense`` has written is read by ``numpy.load``: `phi`, `z` and `size` (height, width and
+    number of colours).
 
     Examples
     --------
@@ -128,7 +126,7 @@ class CompressiveRecovery(BaseEstimator):
 
         Returns
         -------
-        measurements : ndarray of float64 of shape (n_blocks, n_measurements), or (3, n_blocks, n_measurements)
+        measurements : ndarray of shape (n_blocks, n_measurements), or (3, n_blocks, n_measurements)
             z of each block, the blocks row by row; of a picture in colours those of each colour.
         """
         measurements = _native.sense(to_planes(image), self.phi_)
@@ -151,8 +149,8 @@ class CompressiveRecovery(BaseEstimator):
         recovered : ndarray of float64 of this shape
             The picture, black 0 and white 255, neither rounded nor clipped.
         std : ndarray of float64 of this shape
-            Only if `return_std`: an estimate of the standard deviation of the error around each pixel, in grey
-            levels. It is no bound.
+            Only if `return_std`: an estimate of the standard deviation of the error around each pixel, in
+            grey levels. It is no bound.
         """
         noise = check_noise("noise", self.noise)
         phi = self.phi_
@@ -160,8 +158,8 @@ class CompressiveRecovery(BaseEstimator):
         check_picture_shape("shape", size)
         if phi.shape[1] != _PIXELS:
             raise ValueError(
-                f"blocks of {phi.shape[1]} pixels cannot be recovered here, only those of 8 × 8; use `restore` with an "
-                "Operator of this block_size"
+                f"blocks of {phi.shape[1]} pixels cannot be recovered here, only those of 8 × 8; "
+                "use `restore` with an Operator of this block_size"
             )
         values = _check_measurements(measurements, phi, size)
         with running(self.n_threads, self.progress, int(np.prod(size))) as run:
@@ -177,8 +175,8 @@ class CompressiveRecovery(BaseEstimator):
         phi = np.asarray(self.phi, dtype=np.float64)
         if phi.ndim != 2 or phi.size == 0 or math.isqrt(phi.shape[1]) ** 2 != phi.shape[1]:
             raise ValueError(
-                f"phi has shape {phi.shape}; it must have a row for each measurement and a column for each pixel of "
-                "a square block, such as (16, 64)"
+                f"phi has shape {phi.shape}; it must have a row for each measurement and a column for "
+                "each pixel of a square block, such as (16, 64)"
             )
         check_finite("phi", phi)
         return phi
@@ -187,7 +185,7 @@ class CompressiveRecovery(BaseEstimator):
         pixels = check_count("block_size", self.block_size) ** 2
         if not isinstance(self.random_state, numbers.Integral) or self.random_state < 0:
             raise ValueError(
-                f"random_state={self.random_state!r}: must be a whole number, so that the same Φ is drawn again"
+                f"random_state={self.random_state!r}: must be a whole number, so that Φ can be drawn again"
             )
         if self.kind not in ("orthonormal", "gaussian", "bernoulli"):
             raise ValueError(f"kind={self.kind!r}: must be 'orthonormal', 'gaussian' or 'bernoulli'")

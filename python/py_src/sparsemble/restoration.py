@@ -1,9 +1,10 @@
 """Restoration of pictures: noise, holes and blur taken out, and whatever else an operator does to them.
 
-Pictures are arrays of shape `(height, width)`, or `(height, width, 3)` for colours, each of which is restored by
-itself. Intensities are grey levels with black 0 and white 255: those of uint8 are taken as they are, those of
-uint16 are divided by 257, and **floats are grey levels too**, not numbers from 0 to 1. What comes back is
-float64, neither rounded nor clipped; ``result.clip(0, 255).round().astype(np.uint8)`` can be stored.
+Pictures are arrays of shape `(height, width)`, or `(height, width, 3)` for colours, each of which is
+restored by itself. Intensities are grey levels with black 0 and white 255: those of uint8 are taken as they
+are, those of uint16 are divided by 257, and **floats are grey levels too**, not numbers from 0 to 1. What
+comes back is float64, neither rounded nor clipped; ``result.clip(0, 255).round().astype(np.uint8)`` can be
+stored.
 """
 
 import numbers
@@ -43,8 +44,8 @@ def denoise(
     Parameters
     ----------
     image : array-like of shape (height, width) or (height, width, 3)
-        The noisy picture: uint8, uint16 (divided by 257), or floats with black 0 and white 255. Both sides are at
-        least 8 pixels.
+        The noisy picture: uint8, uint16 (divided by 257), or floats with black 0 and white 255. Both sides
+        are at least 8 pixels.
     sigma : float
         The standard deviation of the noise, in grey levels of 0 to 255.
     return_std : bool, default=False
@@ -53,16 +54,16 @@ def denoise(
         Exactly this many threads; -1 is all cores, -2 all but one. None is all cores, or as many as
         ``OMP_NUM_THREADS`` says. The result is the same bits for any number.
     progress : bool or callable, optional
-        True draws a tqdm bar. A function is called with ``(done, total)``, in pixels, several times a second and
-        once at the end; an exception it raises stops the call.
+        True draws a tqdm bar. A function is called with ``(done, total)``, in pixels, several times a
+        second and once at the end; an exception it raises stops the call.
 
     Returns
     -------
     restored : ndarray of float64 of the shape of `image`
         The picture, black 0 and white 255, neither rounded nor clipped.
     std : ndarray of float64 of the shape of `image`
-        Only if `return_std`: an estimate of the standard deviation of the error of each pixel, from how far the
-        passes over the picture are apart around it. It is no bound.
+        Only if `return_std`: an estimate of the standard deviation of the error of each pixel, from how far
+        the passes over the picture are apart around it. It is no bound.
 
     Examples
     --------
@@ -106,8 +107,8 @@ def inpaint(
     mask : bool array of shape (height, width) or that of `image`
         True where pixels are missing, as in scikit-image; for all colours, or for each.
     noise : float, default=0
-        The standard deviation of the noise in the known pixels, in grey levels of 0 to 255. Without noise they
-        stay as they are; with noise they are restored too.
+        The standard deviation of the noise in the known pixels, in grey levels of 0 to 255. Without noise
+        they stay as they are; with noise they are restored too.
     return_std, n_threads, progress
         As for `denoise`.
 
@@ -160,11 +161,11 @@ def deblur(
     image : array-like of shape (height, width) or (height, width, 3)
         The blurred picture, in the scales of `denoise`.
     kernel : float or array-like of shape (odd, odd)
-        The standard deviation of a Gaussian, in pixels; or any kernel, with the pixel itself in its middle. The
-        picture was convolved with it and mirrored at its border, as by ``scipy.ndimage.convolve``.
+        The standard deviation of a Gaussian, in pixels; or any kernel, with the pixel itself in its middle.
+        The picture was convolved with it and mirrored at its border, as by ``scipy.ndimage.convolve``.
     noise : float, default=1
-        The standard deviation of the noise that came after the blur, in grey levels of 0 to 255. At least that of
-        rounding to whole grey levels is assumed, 0.3.
+        The standard deviation of the noise that came after the blur, in grey levels of 0 to 255. At least
+        that of rounding to whole grey levels is assumed, 0.3.
     return_std, n_threads, progress
         As for `denoise`.
 
@@ -224,8 +225,8 @@ def restore(
     Parameters
     ----------
     measurements : array-like of shape ``operator.output_shape``, or with the channels of colours in front
-        z = Φy + noise: what ``operator.apply`` makes of a picture with black 0 and white 255. Integers are taken as
-        they are, whatever their dtype.
+        z = Φy + noise: what ``operator.apply`` makes of a picture with black 0 and white 255. Integers are
+        taken as they are, whatever their dtype.
     operator : Operator
         Φ, for pictures of this height and width.
     noise : float, default=0
