@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::recipe::{begin, defaults, train};
     #[pymodule_export]
-    use crate::restoration::{deblur, denoise, inpaint, recover, restore, sense};
+    use crate::restoration::{deblur, denoise, first_estimate, inpaint, recover, restore, sense};
     #[pymodule_export]
     use crate::weights::ensemble_weights;
 

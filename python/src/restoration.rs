@@ -100,19 +100,44 @@ pub(crate) fn recover<'py>(
     noise: f64,
     run: RunOptions,
 ) -> PyResult<RestoredPlanes<'py>> {
-    let (size, phi) = (Size { width: shape.1, height: shape.0 }, matrix(&phi)?);
-    let [_, blocks, rows] = dimensions(&measurements);
-    let plane = |values: &[f64]| {
-        BlockMeasurements::new(size, phi.clone(), MatrixView::from_columns(values, rows, blocks)?)
-    };
-    let values = measurements.as_slice()?;
-    let planes = values.chunks((blocks * rows).max(1)).map(plane).collect::<Result<Vec<_>>>().map_err(to_python)?;
+    let (planes, size) = sensed(&measurements, &phi, shape)?;
     let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
     let gaussians = natural_gaussians().map_err(to_python)?;
     let work = |plane: &BlockMeasurements, run: Run<'_>| {
         recovery.recover(plane, &gaussians, &mut NonLocal::default(), run)
     };
     arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
+}
+
+/// The same picture with every block on its own.
+#[pyfunction]
+pub(crate) fn first_estimate<'py>(
+    py: Python<'py>,
+    measurements: PyReadonlyArray3<'py, f64>,
+    phi: Bound<'py, PyUntypedArray>,
+    shape: (usize, usize),
+    noise: f64,
+    run: RunOptions,
+) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    let (planes, size) = sensed(&measurements, &phi, shape)?;
+    let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
+    let gaussians = natural_gaussians().map_err(to_python)?;
+    let work = |plane: &BlockMeasurements, run: Run<'_>| Ok(recovery.first_estimate(plane, &gaussians, run)?.image);
+    array(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
+}
+
+fn sensed(
+    measurements: &PyReadonlyArray3<'_, f64>,
+    phi: &Bound<'_, PyUntypedArray>,
+    (height, width): (usize, usize),
+) -> PyResult<(Vec<BlockMeasurements>, Size)> {
+    let (size, phi) = (Size { width, height }, matrix(phi)?);
+    let [_, blocks, rows] = dimensions(measurements);
+    let plane = |values: &[f64]| {
+        BlockMeasurements::new(size, phi.clone(), MatrixView::from_columns(values, rows, blocks)?)
+    };
+    let planes = measurements.as_slice()?.chunks((blocks * rows).max(1)).map(plane).collect::<Result<_>>();
+    Ok((planes.map_err(to_python)?, size))
 }
 
 /// Pictures from what an operator, `(text, (height, width), block_side)`, has left of them, one a row.
@@ -153,26 +178,25 @@ fn images(planes: &PyReadonlyArray3<'_, f64>) -> PyResult<(Vec<GrayImage>, Size)
 }
 
 /// Restores plane after plane; progress is told in pixels of the whole picture.
-fn in_turn<P>(
+fn in_turn<P, R>(
     planes: &[P],
     size: Size,
     run: Run<'_>,
-    work: impl Fn(&P, Run<'_>) -> Result<Restored>,
-) -> Result<Vec<Restored>> {
+    work: impl Fn(&P, Run<'_>) -> Result<R>,
+) -> Result<Vec<R>> {
     let pixels = size.width * size.height;
     let part = |plane: usize| run.part(plane * pixels..(plane + 1) * pixels, planes.len() * pixels);
     planes.iter().enumerate().map(|(number, plane)| work(plane, part(number))).collect()
 }
 
 fn arrays(py: Python<'_>, planes: Vec<Restored>) -> PyResult<RestoredPlanes<'_>> {
-    let shape = planes.first().map_or([0; 3], |first| {
-        let Size { width, height } = first.image.size();
-        [planes.len(), height, width]
-    });
-    let (mut images, mut deviations) = (Vec::new(), Vec::new());
-    for Restored { image, deviation } in planes {
-        images.extend(image.into_samples());
-        deviations.extend(deviation.into_samples());
-    }
-    Ok((images.into_pyarray(py).reshape(shape)?, deviations.into_pyarray(py).reshape(shape)?))
+    let (images, deviations) = planes.into_iter().map(|Restored { image, deviation }| (image, deviation)).unzip();
+    Ok((array(py, images)?, array(py, deviations)?))
+}
+
+fn array(py: Python<'_>, planes: Vec<GrayImage>) -> PyResult<Bound<'_, PyArray3<f64>>> {
+    let size = planes.first().map_or(Size { width: 0, height: 0 }, GrayImage::size);
+    let shape = [planes.len(), size.height, size.width];
+    let samples: Vec<f64> = planes.into_iter().flat_map(GrayImage::into_samples).collect();
+    samples.into_pyarray(py).reshape(shape)
 }

@@ -98,6 +98,14 @@ def test_measurements_of_the_recovered_picture_are_the_given_ones(camera, kind):
     assert psnr(image, recovered) > 25
 
 
+def test_the_whole_picture_is_better_than_its_blocks_alone(camera):
+    sensor = CompressiveRecovery(n_measurements=16)
+    z = sensor.sense(camera)
+    blocks = sensor.first_estimate(z, camera.shape)
+    assert blocks.shape == camera.shape
+    assert psnr(camera, sensor.recover(z, camera.shape)) > psnr(camera, blocks) + 1
+
+
 def test_measurements_are_phi_of_the_blocks(camera):
     phi = np.random.default_rng(0).standard_normal((5, 64))
     blocks = camera.reshape(8, 8, 10, 8).swapaxes(1, 2).reshape(80, 64)

@@ -204,6 +204,11 @@ def recover(
 ) -> _Restored:
     """Recover planes of this height and width from the measurements of their blocks."""
 
+def first_estimate(
+    measurements: _Reals, phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run, /
+) -> _Planes:
+    """Recover the same planes, every block on its own."""
+
 def restore(
     measurements: _Reals, operator: tuple[str, tuple[int, ...], int], noise: float, run: _Run, /
 ) -> _Restored:

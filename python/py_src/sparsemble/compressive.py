@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -152,6 +153,27 @@ class CompressiveRecovery(BaseEstimator):
             Only if `return_std`: an estimate of the standard deviation of the error around each pixel, in
             grey levels. It is no bound.
         """
+        images, deviations = self._call(_native.recover, measurements, shape)
+        recovered = from_planes(images, tuple(shape))
+        return (recovered, from_planes(deviations, tuple(shape))) if return_std else recovered
+
+    def first_estimate(self, measurements: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Recover every block on its own: what `recover` starts from, in a small part of its time.
+
+        Parameters
+        ----------
+        measurements, shape
+            As for `recover`.
+
+        Returns
+        -------
+        estimate : ndarray of float64 of this shape
+            The picture, with the seams of its blocks.
+        """
+        return from_planes(self._call(_native.first_estimate, measurements, shape), tuple(shape))
+
+    def _call(self, function: Callable[..., Any], measurements: ArrayLike, shape: tuple[int, ...]) -> Any:
+        """Check all there is to check, and run a function of the compiled code."""
         noise = check_noise("noise", self.noise)
         phi = self.phi_
         size = tuple(check_count("shape", side) for side in shape)
@@ -163,9 +185,7 @@ class CompressiveRecovery(BaseEstimator):
             )
         values = _check_measurements(measurements, phi, size)
         with running(self.n_threads, self.progress, int(np.prod(size))) as run:
-            images, deviations = _native.recover(values, phi, size[:2], noise, run)
-        recovered = from_planes(images, size)
-        return (recovered, from_planes(deviations, size)) if return_std else recovered
+            return function(values, phi, size[:2], noise, run)
 
     @property
     def phi_(self) -> NDArray[np.float64]:
