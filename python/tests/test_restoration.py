@@ -318,7 +318,7 @@ IDENTITY = Operator("identity", (16, 16))
         (lambda: Sensor().recover(np.ones((3, 16)), (16, 16)), r"\(3, 16\); .* has \(4, 16\)"),
         (
             lambda: Sensor().recover(np.ones((4, 16)), (16,)),
-            r"shape has shape|\(height, width\)",
+            r"shape=\(16,\); it must be \(height",
         ),
         (
             lambda: Sensor().recover(np.full((4, 16), np.nan), (16, 16)),

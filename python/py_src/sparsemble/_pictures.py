@@ -19,7 +19,7 @@ _SMALLEST = 8
 def to_planes(image: ArrayLike, missing: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
     """Return a picture as planes of shape `(n_planes, height, width)`; what is `missing` becomes 0."""
     pixels = np.asarray(image)
-    check_picture_shape("image", pixels.shape)
+    check_picture_shape(f"image has shape {pixels.shape}", pixels.shape)
     if pixels.dtype.kind not in "uif":
         raise TypeError(f"image has dtype {pixels.dtype}; it must be uint8, uint16 or floats from 0 to 255")
     planes = np.array(_channels_first(pixels), dtype=np.float64, order="C")
@@ -56,14 +56,12 @@ def from_planes(planes: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[
     return planes[0] if len(shape) == 2 else np.ascontiguousarray(np.moveaxis(planes, 0, -1))
 
 
-def check_picture_shape(name: str, shape: tuple[int, ...]) -> None:
-    """Refuse what is the shape of no picture."""
+def check_picture_shape(said: str, shape: tuple[int, ...]) -> None:
+    """Refuse what is the shape of no picture, by what was `said` of it."""
     if len(shape) not in (2, 3) or (len(shape) == 3 and shape[2] != _CHANNELS):
-        raise ValueError(
-            f"{name} has shape {shape}; it must be (height, width), or (height, width, 3) for colours"
-        )
+        raise ValueError(f"{said}; it must be (height, width), or (height, width, 3) for colours")
     if min(shape) < 1:
-        raise ValueError(f"{name} has shape {shape}; it must have at least one pixel")
+        raise ValueError(f"{said}; there must be at least one pixel")
 
 
 def check_large_enough(shape: tuple[int, ...]) -> None:

@@ -177,7 +177,7 @@ class CompressiveRecovery(BaseEstimator):
         noise = check_noise("noise", self.noise)
         phi = self.phi_
         size = tuple(check_count("shape", side) for side in shape)
-        check_picture_shape("shape", size)
+        check_picture_shape(f"shape={size}", size)
         if phi.shape[1] != _PIXELS:
             raise ValueError(
                 f"blocks of {phi.shape[1]} pixels cannot be recovered here, only those of 8 × 8; "
