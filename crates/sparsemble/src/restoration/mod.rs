@@ -9,6 +9,8 @@
 //! | a picture from anything seen of it, by turns of a prior and of the data | [`ImageLevel`], [`PicturePrior`] |
 
 mod blockwise;
+#[cfg(feature = "io")]
+mod by_operator;
 mod compressive;
 mod filling;
 mod image_level;
@@ -20,6 +22,8 @@ mod prior;
 mod tasks;
 
 pub use blockwise::{Blockwise, Dc, measure};
+#[cfg(feature = "io")]
+pub use by_operator::Operated;
 pub use compressive::{BlockMeasurements, CompressiveRecovery, FirstEstimate};
 pub use image_level::{ImageLevel, Observation, Restored};
 #[cfg(feature = "io")]
