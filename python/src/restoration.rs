@@ -103,9 +103,8 @@ pub(crate) fn recover<'py>(
     let (planes, size) = sensed(&measurements, &phi, shape)?;
     let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
     let gaussians = natural_gaussians().map_err(to_python)?;
-    let work = |plane: &BlockMeasurements, run: Run<'_>| {
-        recovery.recover(plane, &gaussians, &mut NonLocal::default(), run)
-    };
+    let work =
+        |plane: &BlockMeasurements, run: Run<'_>| recovery.recover(plane, &gaussians, &mut NonLocal::default(), run);
     arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
 }
 
@@ -133,9 +132,8 @@ fn sensed(
 ) -> PyResult<(Vec<BlockMeasurements>, Size)> {
     let (size, phi) = (Size { width, height }, matrix(phi)?);
     let [_, blocks, rows] = dimensions(measurements);
-    let plane = |values: &[f64]| {
-        BlockMeasurements::new(size, phi.clone(), MatrixView::from_columns(values, rows, blocks)?)
-    };
+    let plane =
+        |values: &[f64]| BlockMeasurements::new(size, phi.clone(), MatrixView::from_columns(values, rows, blocks)?);
     let planes = measurements.as_slice()?.chunks((blocks * rows).max(1)).map(plane).collect::<Result<_>>();
     Ok((planes.map_err(to_python)?, size))
 }
@@ -178,12 +176,7 @@ fn images(planes: &PyReadonlyArray3<'_, f64>) -> PyResult<(Vec<GrayImage>, Size)
 }
 
 /// Restores plane after plane; progress is told in pixels of the whole picture.
-fn in_turn<P, R>(
-    planes: &[P],
-    size: Size,
-    run: Run<'_>,
-    work: impl Fn(&P, Run<'_>) -> Result<R>,
-) -> Result<Vec<R>> {
+fn in_turn<P, R>(planes: &[P], size: Size, run: Run<'_>, work: impl Fn(&P, Run<'_>) -> Result<R>) -> Result<Vec<R>> {
     let pixels = size.width * size.height;
     let part = |plane: usize| run.part(plane * pixels..(plane + 1) * pixels, planes.len() * pixels);
     planes.iter().enumerate().map(|(number, plane)| work(plane, part(number))).collect()

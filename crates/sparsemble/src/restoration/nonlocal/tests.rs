@@ -67,7 +67,7 @@ fn a_group_is_estimated_by_its_own_gaussian() {
     let origins = places(&[(0, 0), (3, 4), (5, 1), (13, 16), (7, 7), (2, 9), (9, 3)]);
     let sigma = 9.0;
     for (side, guide) in [(3, Some(&pilot)), (4, Some(&pilot)), (4, None), (2, None)] {
-        let patches = |image: &GrayImage| origins.iter().map(|place| patch(image, place, side)).collect::<Vec<_>>();
+        let patches = |image: &GrayImage| origins.iter().map(|&place| patch(image, place, side)).collect::<Vec<_>>();
         let expected = wiener(&patches(guide.unwrap_or(&noisy)), &patches(&noisy), sigma);
         let planes = (Plane::new(&noisy, "").unwrap(), guide.map(|guide| Plane::new(guide, "").unwrap()));
         for level in crate::kernels::all_levels() {
