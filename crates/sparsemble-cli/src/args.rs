@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use coder::CoderArguments;
 pub(crate) use paper::PaperArguments;
-pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments};
+pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments, WeightsArguments};
 pub(crate) use run::RunArguments;
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments};
 
@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Encode(EncodeArguments),
     /// Approximate samples by a model, from their codes or from themselves.
     Reconstruct(ReconstructArguments),
+    /// Find the weights with which an ensemble approximates samples best, and certify them.
+    Weights(WeightsArguments),
 }
 
 #[derive(Debug, Args)]

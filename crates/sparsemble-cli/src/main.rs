@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Info(info) => commands::info::run(&info),
         Command::Encode(encode) => commands::encode::run(&encode),
         Command::Reconstruct(reconstruct) => commands::reconstruct::run(&reconstruct),
+        Command::Weights(weights) => commands::weights::run(&weights),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

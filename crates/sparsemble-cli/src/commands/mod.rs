@@ -7,3 +7,4 @@ pub(crate) mod paper;
 pub(crate) mod reconstruct;
 mod represent;
 pub(crate) mod train;
+pub(crate) mod weights;

@@ -7,3 +7,4 @@ mod program;
 mod represent;
 mod resume;
 mod train;
+mod weights;
