@@ -330,6 +330,7 @@ IDENTITY = Operator("identity", (16, 16))
             lambda: Sensor().recover(np.full((4, 16), np.nan), (16, 16)),
             "measurements has values",
         ),
+        (lambda: Sensor(block_size=2).recover(np.ones((9, 1)), (6, 6)), "at least 8 pixels"),
         (lambda: Sensor(noise=-1).recover(np.ones((4, 16)), (16, 16)), "noise=-1"),
         (lambda: Sensor(block_size=4).first_estimate(np.ones((16, 4)), (16, 16)), "not those of 16 pixels"),
     ],

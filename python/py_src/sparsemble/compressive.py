@@ -13,6 +13,7 @@ from sparsemble import _native
 from sparsemble._pictures import (
     check_count,
     check_finite,
+    check_large_enough,
     check_noise,
     check_picture_shape,
     from_planes,
@@ -184,6 +185,8 @@ class CompressiveRecovery(BaseEstimator):
         phi = self.phi_
         size = tuple(check_count("shape", side) for side in shape)
         check_picture_shape(f"shape={size}", size)
+        if phi.shape[1] < _PIXELS:  # larger blocks make any picture large enough
+            check_large_enough(size)
         values = _check_measurements(measurements, phi, size)
         with running(self.n_threads, self.progress, int(np.prod(size))) as run:
             return function(values, phi, size[:2], noise, run)

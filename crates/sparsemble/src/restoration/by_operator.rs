@@ -138,3 +138,54 @@ fn from_an_even_picture(seen: &Observation<'_>) -> Result<GrayImage> {
     seen.phi.reconcile(seen.measurements, EVEN, &mut pixels);
     GrayImage::new(seen.size, pixels)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::psnr;
+
+    fn waves(size: Size) -> GrayImage {
+        let wave = |row: usize, column: usize| (0.25 * row as f64 + 0.1 * column as f64).sin();
+        GrayImage::from_fn(size, |row, column| 128.0 + 60.0 * wave(row, column)).unwrap()
+    }
+
+    #[test]
+    fn every_operator_is_undone_as_far_as_its_measurements_allow() {
+        let size = Size { width: 48, height: 32 };
+        let image = waves(size);
+        for (text, quality) in [
+            ("identity", 40.0),
+            ("mask:missing=0.5,seed=3", 40.0),
+            ("blur:sigma=1.2", 40.0),
+            ("blur:sigma=0.8,decimate=2", 40.0),
+            ("orthonormal:measurements=4,seed=5", 35.0),
+        ] {
+            let operator: Operator = text.parse().unwrap();
+            for block_side in [8, 16] {
+                let phi = operator.of_image(size, block_side).unwrap();
+                let mut z = vec![0.0; phi.n_measurements()];
+                phi.apply(image.samples(), &mut z);
+                let seen = Operated { operator: &operator, size, block_side, noise: 0.0 };
+                let found = seen.restore(&z, Run::default()).unwrap().image;
+                // Four measurements are few for larger blocks.
+                let least = if text.starts_with("orthonormal") && block_side > 8 { 15.0 } else { quality };
+                let found = psnr(&image, &found).unwrap();
+                assert!(found > least, "{text}, {block_side}: {found}");
+                assert!(seen.restore(&z[1..], Run::default()).unwrap_err().to_string().contains("measurements"));
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_of_any_side_and_pictures_of_any_size_fit_their_measurements() {
+        let image = waves(Size { width: 37, height: 26 });
+        for (side, n_measurements) in [(4, 6), (8, 20), (12, 50)] {
+            let projection = format!("gaussian:measurements={n_measurements},seed=2").parse::<Operator>().unwrap();
+            let sensed = BlockMeasurements::sense(&image, projection.matrix(side * side).unwrap()).unwrap();
+            let found = recover(&sensed, 0.0, Run::default()).unwrap();
+            assert_eq!((found.image.size(), found.deviation.size()), (image.size(), image.size()));
+            let quality = psnr(&image, &found.image).unwrap();
+            assert!(quality > 30.0, "{side}: {quality}");
+        }
+    }
+}
