@@ -5,9 +5,7 @@ use numpy::{IntoPyArray, PyArray3, PyReadonlyArray3, PyUntypedArray};
 use pyo3::prelude::*;
 use sparsemble::degradation::{Blur, Dense, Mask};
 use sparsemble::image::{GrayImage, Size};
-use sparsemble::restoration::{
-    self, BlockMeasurements, CompressiveRecovery, NonLocal, Operated, Restored, natural_gaussians,
-};
+use sparsemble::restoration::{self, BlockMeasurements, CompressiveRecovery, Operated, Restored, natural_gaussians};
 use sparsemble::{MatrixView, Result, Run};
 
 use crate::array::Rows;
@@ -101,10 +99,7 @@ pub(crate) fn recover<'py>(
     run: RunOptions,
 ) -> PyResult<RestoredPlanes<'py>> {
     let (planes, size) = sensed(&measurements, &phi, shape)?;
-    let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
-    let gaussians = natural_gaussians().map_err(to_python)?;
-    let work =
-        |plane: &BlockMeasurements, run: Run<'_>| recovery.recover(plane, &gaussians, &mut NonLocal::default(), run);
+    let work = |plane: &BlockMeasurements, run: Run<'_>| restoration::recover(plane, noise, run);
     arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
 }
 

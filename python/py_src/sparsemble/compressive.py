@@ -13,6 +13,7 @@ from sparsemble import _native
 from sparsemble._pictures import (
     check_count,
     check_finite,
+    check_large_enough,
     check_noise,
     check_picture_shape,
     from_planes,
@@ -50,7 +51,8 @@ class CompressiveRecovery(BaseEstimator):
     kind : {"orthonormal", "gaussian", "bernoulli"}, default="orthonormal"
         How Φ is drawn, see above.
     block_size : int, default=8
-        The side of a block in pixels. `recover` knows blocks of 8 × 8 pixels only; `restore` takes others.
+        The side of a block in pixels. The recovery of blocks other than 8 × 8 has no estimate to start from
+        and takes twice as long.
     phi : array-like of shape (n_measurements, block_size²), optional
         Φ itself, for the pixels of a block row by row. Nothing is drawn then, and the four parameters above
         have no effect.
@@ -170,6 +172,11 @@ class CompressiveRecovery(BaseEstimator):
         estimate : ndarray of float64 of this shape
             The picture, with the seams of its blocks.
         """
+        pixels = self.phi_.shape[1]
+        if pixels != _PIXELS:
+            raise ValueError(
+                f"only blocks of 8 × 8 pixels have a first estimate, not those of {pixels} pixels"
+            )
         return from_planes(self._call(_native.first_estimate, measurements, shape), tuple(shape))
 
     def _call(self, function: Callable[..., Any], measurements: ArrayLike, shape: tuple[int, ...]) -> Any:
@@ -178,11 +185,8 @@ class CompressiveRecovery(BaseEstimator):
         phi = self.phi_
         size = tuple(check_count("shape", side) for side in shape)
         check_picture_shape(f"shape={size}", size)
-        if phi.shape[1] != _PIXELS:
-            raise ValueError(
-                f"blocks of {phi.shape[1]} pixels cannot be recovered here, only those of 8 × 8; "
-                "use `restore` with an Operator of this block_size"
-            )
+        if phi.shape[1] < _PIXELS:  # larger blocks make any picture large enough
+            check_large_enough(size)
         values = _check_measurements(measurements, phi, size)
         with running(self.n_threads, self.progress, int(np.prod(size))) as run:
             return function(values, phi, size[:2], noise, run)

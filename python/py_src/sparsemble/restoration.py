@@ -211,16 +211,15 @@ def restore(
 ) -> Any:
     """Restore a picture from what an operator has left of it.
 
-    ============================================ ======================================================
-    operator                                     what is done
-    ============================================ ======================================================
-    identity                                     `denoise`
-    mask                                         `inpaint`
-    blur                                         `deblur`
-    a projection of blocks of 8 × 8 pixels       the recovery of `CompressiveRecovery`
-    blur with decimation, other projections      turns of a prior and of the measurements, starting from
-                                                 an even picture
-    ============================================ ======================================================
+    ======================= =========================================================================
+    operator                what is done
+    ======================= =========================================================================
+    identity                `denoise`
+    mask                    `inpaint`
+    blur                    `deblur`
+    projections             the recovery of `CompressiveRecovery`
+    blur with decimation    turns of a prior and of the measurements, starting from an even picture
+    ======================= =========================================================================
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
-//! A picture from what an operator has left of it: the way that suits the operator.
+//! A picture from what is left of it, in the way that suits the operator.
 
 use crate::blocks::Run;
-use crate::degradation::{Blur, Degradation, Mask, Operator};
+use crate::degradation::{Blur, Degradation, Mask, Operator, PerBlock};
 use crate::error::{Result, expect_size};
 use crate::image::{GrayImage, Size};
 use crate::matrix::MatrixView;
 
-use super::compressive::{BlockMeasurements, CompressiveRecovery};
+use super::compressive::{BlockMeasurements, CompressiveRecovery, cropped, padded};
 use super::image_level::{ImageLevel, Observation, Restored};
 use super::natural::natural_gaussians;
 use super::nonlocal::NonLocal;
@@ -22,8 +22,8 @@ const EVEN: f64 = 0.05;
 /// | identity | [`denoise`] |
 /// | mask | [`inpaint`] |
 /// | blur | [`deblur`] |
-/// | projection of blocks of 8 × 8 pixels | [`CompressiveRecovery`] |
-/// | blur with decimation, projection of other blocks | [`ImageLevel`] from the picture nearest to an even one |
+/// | projection of blocks | [`recover`] |
+/// | blur with decimation | [`ImageLevel`] from the picture nearest to an even one |
 ///
 /// # Shapes
 /// Measurements: those of [`Operator::of_image`].
@@ -86,21 +86,45 @@ impl Operated<'_> {
             Operator::Blur { sigma, decimate: 1 } => {
                 deblur(&GrayImage::new(size, measurements.to_vec())?, &Blur::gaussian(size, sigma)?, noise, run)
             }
-            Operator::Projection(projection) if block_side == 8 => {
+            Operator::Projection(projection) => {
                 let patch = projection.matrix(block_side * block_side)?;
                 let blocks = measurements.len() / patch.n_measurements();
                 let values = MatrixView::from_columns(measurements, patch.n_measurements(), blocks)?;
-                let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
-                let sensed = BlockMeasurements::new(size, patch, values)?;
-                recovery.recover(&sensed, &natural_gaussians()?, &mut NonLocal::default(), run)
+                recover(&BlockMeasurements::new(size, patch, values)?, noise, run)
             }
-            Operator::Projection(_) | Operator::Blur { .. } => {
-                let seen = Observation { size, phi: phi.as_ref(), measurements, noise };
-                let level = ImageLevel { turns: 80, first_noise: 40.0, ..ImageLevel::default() };
-                level.restore(&seen, from_an_even_picture(&seen)?, &mut NonLocal::default(), run)
-            }
+            Operator::Blur { .. } => from_nothing(&Observation { size, phi: phi.as_ref(), measurements, noise }, run),
         }
     }
+}
+
+/// The picture behind measurements of its blocks, which have noise of this standard deviation in them.
+///
+/// Blocks of 8 × 8 pixels are recovered by [`CompressiveRecovery`] and the [Gaussians of photographs](natural_gaussians),
+/// others by [`ImageLevel`] from the picture nearest to an even one: on parts of three pictures of the BSDS as well as
+/// the former, but it takes twice as many turns.
+///
+/// # Errors
+/// If the noise is not zero or more, or the run was interrupted.
+pub fn recover(measurements: &BlockMeasurements, noise: f64, run: Run<'_>) -> Result<Restored> {
+    let gaussians = natural_gaussians()?;
+    if measurements.phi().n_features() == gaussians.n_features() {
+        let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
+        return recovery.recover(measurements, &gaussians, &mut NonLocal::default(), run);
+    }
+    let side = measurements.block_side();
+    let size = padded(measurements.image_size(), side);
+    let phi = PerBlock::new(size, side, measurements.phi())?;
+    let values = measurements.values().to_matrix();
+    let seen = Observation { size, phi: &phi, measurements: values.as_slice(), noise };
+    let Restored { image, deviation } = from_nothing(&seen, run)?;
+    let cropped = |image: &GrayImage| cropped(image, measurements.image_size());
+    Ok(Restored { image: cropped(&image)?, deviation: cropped(&deviation)? })
+}
+
+/// The picture behind measurements that do not look like one.
+fn from_nothing(seen: &Observation<'_>, run: Run<'_>) -> Result<Restored> {
+    let level = ImageLevel { turns: 80, first_noise: 40.0, ..ImageLevel::default() };
+    level.restore(seen, from_an_even_picture(seen)?, &mut NonLocal::default(), run)
 }
 
 /// What fits the measurements best and is near the even picture that fits them best.
@@ -113,4 +137,55 @@ fn from_an_even_picture(seen: &Observation<'_>) -> Result<GrayImage> {
     pixels.fill(along / energy.max(f64::MIN_POSITIVE));
     seen.phi.reconcile(seen.measurements, EVEN, &mut pixels);
     GrayImage::new(seen.size, pixels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::psnr;
+
+    fn waves(size: Size) -> GrayImage {
+        let wave = |row: usize, column: usize| (0.25 * row as f64 + 0.1 * column as f64).sin();
+        GrayImage::from_fn(size, |row, column| 128.0 + 60.0 * wave(row, column)).unwrap()
+    }
+
+    #[test]
+    fn every_operator_is_undone_as_far_as_its_measurements_allow() {
+        let size = Size { width: 48, height: 32 };
+        let image = waves(size);
+        for (text, quality) in [
+            ("identity", 40.0),
+            ("mask:missing=0.5,seed=3", 40.0),
+            ("blur:sigma=1.2", 40.0),
+            ("blur:sigma=0.8,decimate=2", 40.0),
+            ("orthonormal:measurements=4,seed=5", 35.0),
+        ] {
+            let operator: Operator = text.parse().unwrap();
+            for block_side in [8, 16] {
+                let phi = operator.of_image(size, block_side).unwrap();
+                let mut z = vec![0.0; phi.n_measurements()];
+                phi.apply(image.samples(), &mut z);
+                let seen = Operated { operator: &operator, size, block_side, noise: 0.0 };
+                let found = seen.restore(&z, Run::default()).unwrap().image;
+                // Four measurements are few for larger blocks.
+                let least = if text.starts_with("orthonormal") && block_side > 8 { 15.0 } else { quality };
+                let found = psnr(&image, &found).unwrap();
+                assert!(found > least, "{text}, {block_side}: {found}");
+                assert!(seen.restore(&z[1..], Run::default()).unwrap_err().to_string().contains("measurements"));
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_of_any_side_and_pictures_of_any_size_fit_their_measurements() {
+        let image = waves(Size { width: 37, height: 26 });
+        for (side, n_measurements) in [(4, 6), (8, 20), (12, 50)] {
+            let projection = format!("gaussian:measurements={n_measurements},seed=2").parse::<Operator>().unwrap();
+            let sensed = BlockMeasurements::sense(&image, projection.matrix(side * side).unwrap()).unwrap();
+            let found = recover(&sensed, 0.0, Run::default()).unwrap();
+            assert_eq!((found.image.size(), found.deviation.size()), (image.size(), image.size()));
+            let quality = psnr(&image, &found.image).unwrap();
+            assert!(quality > 30.0, "{side}: {quality}");
+        }
+    }
 }

@@ -210,7 +210,7 @@ fn side_of(phi: &Dense<f64>) -> Result<usize> {
 }
 
 /// The size with whole blocks.
-fn padded(size: Size, side: usize) -> Size {
+pub(super) fn padded(size: Size, side: usize) -> Size {
     Size { width: size.width.next_multiple_of(side), height: size.height.next_multiple_of(side) }
 }
 
@@ -221,6 +221,6 @@ fn grown(image: &GrayImage, size: Size) -> Result<GrayImage> {
 }
 
 /// The upper left part of a picture.
-fn cropped(image: &GrayImage, size: Size) -> Result<GrayImage> {
+pub(super) fn cropped(image: &GrayImage, size: Size) -> Result<GrayImage> {
     GrayImage::from_fn(size, |row, column| image.row(row)[column])
 }

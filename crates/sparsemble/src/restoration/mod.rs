@@ -6,6 +6,7 @@
 //! | a picture from the measurements of its blocks | [`BlockMeasurements`], [`CompressiveRecovery`] |
 //! | noise taken out by what the patches of a picture have in common | [`NonLocal`] |
 //! | noise, holes, blur | [`denoise`], [`inpaint`], [`deblur`] |
+//! | whatever an operator does, in the way that suits it | `Operated`, `recover` (feature `io`) |
 //! | a picture from anything seen of it, by turns of a prior and of the data | [`ImageLevel`], [`PicturePrior`] |
 
 mod blockwise;
@@ -23,7 +24,7 @@ mod tasks;
 
 pub use blockwise::{Blockwise, Dc, measure};
 #[cfg(feature = "io")]
-pub use by_operator::Operated;
+pub use by_operator::{Operated, recover};
 pub use compressive::{BlockMeasurements, CompressiveRecovery, FirstEstimate};
 pub use image_level::{ImageLevel, Observation, Restored};
 #[cfg(feature = "io")]
