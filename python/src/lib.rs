@@ -12,6 +12,7 @@ mod held;
 mod model;
 mod parameters;
 mod recipe;
+mod restoration;
 mod run;
 mod weights;
 
@@ -30,6 +31,8 @@ mod _native {
     use crate::model::Model;
     #[pymodule_export]
     use crate::recipe::{begin, defaults, train};
+    #[pymodule_export]
+    use crate::restoration::{deblur, denoise, first_estimate, inpaint, recover, restore, sense};
     #[pymodule_export]
     use crate::weights::ensemble_weights;
 

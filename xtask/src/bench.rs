@@ -21,7 +21,11 @@ faiss-cpu
 threadpoolctl
 tqdm
 pillow
+scikit-image
 ";
+
+/// Rivals that do not install everywhere; a benchmark leaves out what is not there.
+const OPTIONAL: [&str; 1] = ["bm3d"];
 
 /// Runs `python/benchmarks/NAME.py` with the wheel of the present sources and the native measurements beside it.
 ///
@@ -37,6 +41,10 @@ pub(crate) fn run_script(workspace: &Workspace, name: &str, arguments: &[String]
     }
     let venv = Venv::with(workspace, "bench-venv", REQUIREMENTS)?;
     venv.install_wheel(workspace)?;
+    for package in OPTIONAL {
+        // Whether it is there is for the script to find out.
+        let _ = output(venv.python(workspace.root()).args(["-m", "pip", "install", "--quiet", package]));
+    }
     for verb in ["test", "build"] {
         output(workspace.cargo().args([verb, "--release", "--package", "sparsemble-bench"]))?;
     }

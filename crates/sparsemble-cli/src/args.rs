@@ -3,6 +3,7 @@
 mod coder;
 mod paper;
 mod represent;
+mod restore;
 mod run;
 mod train;
 
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use coder::CoderArguments;
 pub(crate) use paper::PaperArguments;
 pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments};
+pub(crate) use restore::{Preset, RecoverArguments, RestoreArguments, SenseArguments, Task, WrittenArguments};
 pub(crate) use run::RunArguments;
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments};
 
@@ -39,6 +41,12 @@ pub(crate) enum Command {
     Encode(EncodeArguments),
     /// Approximate samples by a model, from their codes or from themselves.
     Reconstruct(ReconstructArguments),
+    /// Keep a few random measurements of every block of a picture, and nothing else.
+    Sense(SenseArguments),
+    /// Recover a picture from such measurements.
+    Recover(RecoverArguments),
+    /// Take noise, holes or blur out of a picture.
+    Restore(RestoreArguments),
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ mod commands;
 mod description;
 mod failure;
 mod output;
+mod photographs;
 mod progress;
 
 use std::io::{ErrorKind, Write};
@@ -25,6 +26,9 @@ fn main() -> ExitCode {
         Command::Info(info) => commands::info::run(&info),
         Command::Encode(encode) => commands::encode::run(&encode),
         Command::Reconstruct(reconstruct) => commands::reconstruct::run(&reconstruct),
+        Command::Sense(sense) => commands::sense::run(&sense),
+        Command::Recover(recover) => commands::recover::run(&recover),
+        Command::Restore(restore) => commands::restore::run(&restore),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

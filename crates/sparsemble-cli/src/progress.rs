@@ -37,6 +37,15 @@ impl Progress {
         if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
+    /// The same for one of several works in a row; each has a bar of its own.
+    pub(crate) fn tell_of(&self, what: &str, done: usize, total: usize) -> ControlFlow<()> {
+        if self.bar.message() != what {
+            self.bar.reset();
+            self.bar.set_message(what.to_owned());
+        }
+        self.tell(done, total)
+    }
+
     /// Says what is being done.
     pub(crate) fn say(&self, message: String) {
         self.bar.set_message(message);

@@ -1,4 +1,4 @@
-//! `sparsemble paper` as typed: what it refuses. What it computes is tested in `crates/sparsemble-paper`.
+//! `sparsemble paper` as typed: what it refuses, and how it is stopped. What it computes is tested in `crates/sparsemble-paper`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -33,4 +33,52 @@ fn wrong_usage_is_refused() {
     ] {
         assert_eq!(paper(arguments).status.code(), Some(2), "{arguments:?}");
     }
+}
+
+/// A data folder of committed photographs in the places of those that the paper uses.
+#[cfg(unix)]
+fn data_folder(folder: &std::path::Path) {
+    use std::fs;
+
+    let photographs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/cc0");
+    for (place, name) in [("train91", "chelsea.png"), ("bsds/bsds300_test_gray_png", "camera.png")] {
+        let place = folder.join("images").join(place);
+        fs::create_dir_all(&place).unwrap();
+        fs::copy(photographs.join(name), place.join(name)).unwrap();
+    }
+    fs::write(folder.join("images/train91/SCSR69.txt"), "chelsea.png\n").unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_how_to_go_on_and_leaves_finished_parts_only() {
+    use std::fs;
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    let folder = tempfile::tempdir().unwrap();
+    data_folder(&folder.path().join("data"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sparsemble"));
+    command.args(["paper", "fig2", "--quick", "--data", "data", "-o", "out"]).current_dir(folder.path());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let parts = folder.path().join("out/parts");
+    let files =
+        || fs::read_dir(&parts).map_or(Vec::new(), |entries| entries.map(|entry| entry.unwrap().path()).collect());
+    let start = Instant::now();
+    while !files().iter().any(|path| path.extension().is_some_and(|extension| extension == "json")) {
+        assert!(start.elapsed() < Duration::from_mins(2), "there is no part");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "error: interrupted; run the same command again to go on with the finished parts in out/parts\n"
+    );
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
+    for part in files() {
+        let text = fs::read_to_string(&part).unwrap();
+        assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", part.display());
+    }
+    assert_eq!(fs::read_dir(folder.path().join("out")).unwrap().count(), 1, "nothing but the parts");
 }

@@ -11,7 +11,10 @@ from shared.contest import Contender
 def native(*arguments: Any) -> dict[str, Any]:
     """Run it once and return the record it prints."""
     command = [os.environ["SPARSEMBLE_BENCH_BIN"], *map(str, arguments)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.strip()}")
+    return json.loads(done.stdout)
 
 
 def product_contender(library: str, dtype: str, n_features: int, n_atoms: int, n_samples: int) -> Contender:

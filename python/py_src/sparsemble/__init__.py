@@ -4,20 +4,26 @@ Samples are rows, as in scikit-learn: `X` is `(n_samples, n_features)`, a dictio
 `(n_atoms, n_features)` and codes are sparse and `(n_samples, n_atoms)`, so that `codes @ dictionary`
 approximates `X`. `lam` is the λ of ‖x − aD‖² + λ‖a‖₁, without a ½ in front: scikit-learn's `alpha` is
 `lam / 2`.
+
+Pictures are `(height, width)` or `(height, width, 3)`, in grey levels with black 0 and white 255 for floats
+too.
 """
 
 from sparsemble._native import __version__
 from sparsemble._report import CodingReport, SampleStatus
 from sparsemble.coding import SparseCoder, lambda_max, sparse_encode
+from sparsemble.compressive import CompressiveRecovery
 from sparsemble.degradation import Operator
 from sparsemble.dictionary import DictionaryLearning
 from sparsemble.ensemble import EnsembleSparseCoder
 from sparsemble.model_file import load
 from sparsemble.multilevel import MultilevelDictionary
+from sparsemble.restoration import deblur, denoise, inpaint, restore
 from sparsemble.weights import EnsembleWeights, ensemble_weights
 
 __all__ = [
     "CodingReport",
+    "CompressiveRecovery",
     "DictionaryLearning",
     "EnsembleSparseCoder",
     "EnsembleWeights",
@@ -26,8 +32,12 @@ __all__ = [
     "SampleStatus",
     "SparseCoder",
     "__version__",
+    "deblur",
+    "denoise",
     "ensemble_weights",
+    "inpaint",
     "lambda_max",
     "load",
+    "restore",
     "sparse_encode",
 ]

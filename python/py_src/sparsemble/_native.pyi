@@ -184,5 +184,35 @@ def ensemble_weights(
 ) -> tuple[_Reals, _Certificate]:
     """Find the best weights under `(constraint, per_sample)`, with the fields of `EnsembleWeights`."""
 
+_Planes: TypeAlias = NDArray[np.float64]
+_Restored: TypeAlias = tuple[_Planes, _Planes]
+
+def denoise(planes: _Planes, noise: float, run: _Run, /) -> _Restored:
+    """Take noise out of planes `(n_planes, height, width)`; return them and the deviation of each pixel."""
+
+def inpaint(planes: _Planes, seen: NDArray[np.uint8], noise: float, run: _Run, /) -> _Restored:
+    """Fill in the pixels whose byte in `seen` is 0."""
+
+def deblur(planes: _Planes, kernel: float | _Reals, noise: float, run: _Run, /) -> _Restored:
+    """Undo a Gaussian blur of this deviation, or that of a kernel."""
+
+def sense(planes: _Planes, phi: _Reals, /) -> _Reals:
+    """Measure the blocks of planes: `(n_planes, n_blocks, n_measurements)`."""
+
+def recover(
+    measurements: _Reals, phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run, /
+) -> _Restored:
+    """Recover planes of this height and width from the measurements of their blocks."""
+
+def first_estimate(
+    measurements: _Reals, phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run, /
+) -> _Planes:
+    """Recover the same planes, every block on its own."""
+
+def restore(
+    measurements: _Reals, operator: tuple[str, tuple[int, ...], int], noise: float, run: _Run, /
+) -> _Restored:
+    """Restore a plane from each row, seen through an operator by text, shape and side of blocks."""
+
 def address(array: _Floats, /) -> int:
     """Tell where the library reads `array`: in place, or in a copy."""

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use sparsemble::degradation::ProjectionKind;
 use sparsemble::recipe::Method;
 
 use super::RunArguments;
@@ -31,7 +30,7 @@ pub(crate) struct SenseArguments {
 
     /// How the random numbers of Φ are drawn: orthonormal, gaussian or bernoulli.
     #[arg(long, value_name = "KIND", default_value = "orthonormal")]
-    pub(crate) kind: ProjectionKind,
+    pub(crate) kind: String,
 
     /// A matrix file to measure with instead, a measurement a row: .npy, .npz, .csv or .mat.
     #[arg(long, value_name = "PHI", conflicts_with_all = ["ratio", "kind", "block"])]

@@ -40,7 +40,9 @@ impl Measured {
             },
             _ => sensed(&arguments.measurements).with_context(|| {
                 let file = arguments.measurements.display();
-                format!("{file} is not what `sparsemble sense` writes; for measurements of your own give --phi and --size")
+                format!(
+                    "{file} is not what `sparsemble sense` writes; for measurements of your own give --phi and --size"
+                )
             })?,
         };
         let phi = Dense::new(phi.view())?;
@@ -81,7 +83,9 @@ pub(super) fn matrix_of_rows(path: &Path) -> Result<Matrix<f64>> {
 fn counts(numbers: &[f64]) -> Result<(Size, usize)> {
     let count = |value: f64| (1.0..=f64::from(u16::MAX)).contains(&value) && value.fract().abs() <= 0.0;
     match numbers {
-        &[height, width, planes] if [height, width, planes].into_iter().all(count) && [1, 3].contains(&(planes as i64)) => {
+        &[height, width, planes]
+            if [height, width, planes].into_iter().all(count) && [1, 3].contains(&(planes as i64)) =>
+        {
             Ok((Size { width: width as usize, height: height as usize }, planes as usize))
         }
         _ => bail!("its size is that of no picture"),

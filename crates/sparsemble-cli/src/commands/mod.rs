@@ -3,7 +3,12 @@
 pub(crate) mod demo;
 pub(crate) mod encode;
 pub(crate) mod info;
+mod measured;
 pub(crate) mod paper;
 pub(crate) mod reconstruct;
+pub(crate) mod recover;
 mod represent;
+pub(crate) mod restore;
+mod restored;
+pub(crate) mod sense;
 pub(crate) mod train;

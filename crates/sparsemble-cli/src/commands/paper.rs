@@ -1,14 +1,14 @@
 //! `sparsemble paper`: the experiments of the paper, with its statements checked.
 
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
 use sparsemble_paper::{Outcome, Provenance, Request, write, write_document};
 
 use crate::args::PaperArguments;
+use crate::failure::Interrupted;
+use crate::progress::Progress;
 
 pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
     let output = arguments.output();
@@ -42,22 +42,19 @@ pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
     print(&outcomes, arguments.json, &written)
 }
 
-/// Runs the experiments behind a bar, which is drawn only if the error stream is a terminal.
+/// Runs the experiments behind a bar.
 fn watched(request: &Request) -> Result<Vec<Outcome>> {
-    let style = ProgressStyle::with_template("{msg:18} {wide_bar} {percent:>3} %, {eta} left")?;
-    let bar = ProgressBar::no_length().with_style(style);
-    bar.set_message("reading pictures");
-    let outcomes = sparsemble_paper::run(request, &|what, done, total| {
-        if bar.message() != what {
-            bar.reset();
-            bar.set_message(what.to_owned());
-            bar.set_length(total as u64);
-        }
-        bar.set_position(done as u64);
-        ControlFlow::Continue(())
-    });
-    bar.finish_and_clear();
-    outcomes
+    let progress = Progress::start("reading pictures")?;
+    sparsemble_paper::run(request, &|what, done, total| progress.tell_of(what, done, total)).map_err(
+        |error| match error.downcast_ref() {
+            Some(sparsemble::Error::Interrupted { .. }) => Interrupted(format!(
+                "interrupted; run the same command again to go on with the finished parts in {}",
+                request.parts.display()
+            ))
+            .into(),
+            _ => error,
+        },
+    )
 }
 
 fn print(outcomes: &[Outcome], json: bool, written: &[PathBuf]) -> Result<()> {

@@ -141,7 +141,8 @@ fn report(arguments: &RecoverArguments, measured: &Measured, way: &Recovered, se
         compare(arguments.reference.as_deref(), &way.starts.iter().collect::<Vec<_>>())?
     };
     let share = 100.0 * first.phi().n_measurements() as f64 / first.phi().n_features() as f64;
-    let mut text = format!("{} picture from {share:.1} % of its numbers, by {} ({seconds:.1} s)", first.image_size(), way.name);
+    let mut text =
+        format!("{} picture from {share:.1} % of its numbers, by {} ({seconds:.1} s)", first.image_size(), way.name);
     if let Some(psnr) = psnr {
         text += &format!("\nPSNR {psnr:.2} dB");
     }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use sparsemble::degradation::{Blur, Mask};
 use sparsemble::image::{GrayImage, Size, WHITE, read, read_picture};
-use sparsemble::restoration::{NonLocal, Restored, deblur, denoise, inpaint};
+use sparsemble::restoration::{Restored, deblur, denoise, inpaint};
 use sparsemble::{Run, matrix_file};
 
 use super::measured::matrix_of_rows;
@@ -71,11 +71,10 @@ impl Work {
     }
 
     fn restore(&self, plane: &GrayImage, run: Run<'_>) -> sparsemble::Result<Restored> {
-        let mut prior = NonLocal::default();
         match self {
             Self::Denoise(sigma) => denoise(plane, *sigma, run),
-            Self::Inpaint(mask, sigma) => inpaint(plane, mask, *sigma, &mut prior, run),
-            Self::Deblur(blur, sigma) => deblur(plane, blur, *sigma, &mut prior, run),
+            Self::Inpaint(mask, sigma) => inpaint(plane, mask, *sigma, run),
+            Self::Deblur(blur, sigma) => deblur(plane, blur, *sigma, run),
         }
     }
 }

@@ -33,7 +33,8 @@ pub(super) fn write(output: &Path, written: &WrittenArguments, depth: BitDepth, 
         let rows = deviations.iter().flat_map(|plane| plane.samples().iter().copied()).collect();
         return Ok(matrix_file::write(path, Matrix::from_columns(rows, width, height * deviations.len())?.view())?);
     }
-    let brighter = |plane: &GrayImage| GrayImage::from_fn(plane.size(), |row, column| BRIGHTER * plane.row(row)[column]);
+    let brighter =
+        |plane: &GrayImage| GrayImage::from_fn(plane.size(), |row, column| BRIGHTER * plane.row(row)[column]);
     let planes = deviations.iter().map(brighter).collect::<sparsemble::Result<_>>()?;
     Ok(write_picture(path, &Picture { planes, depth: BitDepth::Eight })?)
 }
@@ -44,9 +45,10 @@ pub(super) fn compare(reference: Option<&Path>, planes: &[&GrayImage]) -> Result
     let Some(path) = reference else { return Ok(None) };
     let truth = if planes.len() == 1 { vec![read(path)?] } else { read_picture(path)?.planes };
     let mean = |truth: &[GrayImage]| -> sparsemble::Result<f64> {
-        let squares = planes.iter().zip(truth).map(|(plane, truth)| {
-            Ok(10.0_f64.powf(-psnr(truth, &plane.quantised(BitDepth::Eight))? / 10.0))
-        });
+        let squares = planes
+            .iter()
+            .zip(truth)
+            .map(|(plane, truth)| Ok(10.0_f64.powf(-psnr(truth, &plane.quantised(BitDepth::Eight))? / 10.0)));
         let squares = squares.collect::<sparsemble::Result<Vec<f64>>>()?;
         Ok(-10.0 * (squares.iter().sum::<f64>() / squares.len() as f64).log10())
     };

@@ -19,8 +19,10 @@ pub(crate) fn run(arguments: &SenseArguments) -> Result<()> {
     }
     let planes = if arguments.luma { vec![read(&arguments.image)?] } else { read_picture(&arguments.image)?.planes };
     let phi = phi(arguments)?;
-    let sensed =
-        planes.iter().map(|plane| BlockMeasurements::sense(plane, phi.clone())).collect::<sparsemble::Result<Vec<_>>>()?;
+    let sensed = planes
+        .iter()
+        .map(|plane| BlockMeasurements::sense(plane, phi.clone()))
+        .collect::<sparsemble::Result<Vec<_>>>()?;
     write(arguments, &planes, &sensed, &phi)?;
     report(arguments, &planes, &sensed[0])
 }
@@ -35,10 +37,16 @@ fn phi(arguments: &SenseArguments) -> Result<Dense<f64>> {
     }
     let n_features = arguments.block.saturating_mul(arguments.block);
     let n_measurements = ((arguments.ratio * n_features as f64).round() as usize).max(1);
-    Ok(Projection { kind: arguments.kind, n_measurements, seed: arguments.seed }.matrix(n_features)?)
+    let text = format!("{}:measurements={n_measurements},seed={}", arguments.kind, arguments.seed);
+    Ok(text.parse::<Projection>()?.matrix(n_features)?)
 }
 
-fn write(arguments: &SenseArguments, planes: &[GrayImage], sensed: &[BlockMeasurements], phi: &Dense<f64>) -> Result<()> {
+fn write(
+    arguments: &SenseArguments,
+    planes: &[GrayImage],
+    sensed: &[BlockMeasurements],
+    phi: &Dense<f64>,
+) -> Result<()> {
     let size = planes[0].size();
     let numbers = [size.height as f64, size.width as f64, planes.len() as f64];
     // A row of a file is a column to the library.
@@ -56,11 +64,8 @@ fn write(arguments: &SenseArguments, planes: &[GrayImage], sensed: &[BlockMeasur
         Vec::new()
     };
     let means = means.concat();
-    let mut arrays = vec![
-        ("z", z.view()),
-        ("phi", rows_of_phi.view()),
-        ("size", MatrixView::from_columns(&numbers, 3, 1)?),
-    ];
+    let mut arrays =
+        vec![("z", z.view()), ("phi", rows_of_phi.view()), ("size", MatrixView::from_columns(&numbers, 3, 1)?)];
     if arguments.means {
         arrays.push(("means", MatrixView::from_columns(&means, 1, means.len())?));
     }

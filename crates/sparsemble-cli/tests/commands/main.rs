@@ -5,5 +5,6 @@
 mod info;
 mod program;
 mod represent;
+mod restore;
 mod resume;
 mod train;

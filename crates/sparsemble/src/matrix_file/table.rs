@@ -7,13 +7,13 @@ use crate::scalar::Scalar;
 use super::storage::{MatrixFile, Order};
 use crate::reason::{Outcome, quoted};
 
-/// What stands between two numbers, in the order it is looked for.
+/// What stands between two numbers, in the order it is looked for; without any of them it is white space.
 const SEPARATORS: [char; 3] = ['\t', ';', ','];
 /// What some programs begin a file with.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Reads the samples of a table. Its separator is a tab, a semicolon or a comma, whichever of them its first line has, in
-/// this order; a first line without any number is a header; empty lines and those that start with `#` are passed over.
+/// this order, else white space; a first line without any number is a header; empty lines and those that start with `#` are passed over.
 pub(super) fn read<T: Scalar>(file: impl Read) -> Outcome<MatrixFile<T>> {
     let mut file = BufReader::new(file);
     let mut samples = Samples { values: Vec::new(), shape: (0, 0) };
@@ -30,7 +30,7 @@ pub(super) fn read<T: Scalar>(file: impl Read) -> Outcome<MatrixFile<T>> {
         }
         let first = separator.is_none();
         let separator = *separator.get_or_insert_with(|| separator_of(line));
-        let fields = || line.split(separator).map(unquoted);
+        let fields = || fields(line, separator);
         // A first line with some numbers is taken for a sample, so that none is lost silently.
         let header = first && fields().all(|field| value(field).is_err());
         if !header {
@@ -101,8 +101,15 @@ fn unquoted(field: &str) -> &str {
     field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).map_or(field, str::trim)
 }
 
-fn separator_of(line: &str) -> char {
-    SEPARATORS.into_iter().find(|separator| line.contains(*separator)).unwrap_or(',')
+/// `None` is white space.
+fn separator_of(line: &str) -> Option<char> {
+    SEPARATORS.into_iter().find(|separator| line.contains(*separator))
+}
+
+fn fields(line: &str, separator: Option<char>) -> impl Iterator<Item = &str> {
+    let by_character = separator.map(|separator| line.split(separator).map(unquoted));
+    let by_space = separator.is_none().then(|| line.split_whitespace().map(unquoted));
+    by_character.into_iter().flatten().chain(by_space.into_iter().flatten())
 }
 
 #[cfg(test)]
@@ -124,6 +131,8 @@ mod tests {
             "\"width\"\t\"height\"\n1\t-2.5\n1E-3\t4.0\n",
             "\u{feff}a, b\n\n 1 , -2.5\n\n+1e-3,\"4\"\n\n",
             "# made by numpy.savetxt\n1,-2.5\n# half way\n0.001,4\n",
+            "1.000e+00 -2.5\n  0.001   4\n",
+            "width height\n1 -2.5\n0.001 4\n",
         ] {
             assert_eq!(table(text).unwrap(), expected, "{text:?}");
         }
@@ -139,7 +148,8 @@ mod tests {
             ("1,2\n3,4,5\n", "line 2 has 3 columns"),
             ("1\t2\n3\t\n", "line 2, column 2: the value is missing"),
             ("1;2,5\n", "line 1, column 2: \"2,5\" is not a number; give one with a decimal point"),
-            ("1 2\n3 4\n5 6\n", "line 2, column 1: \"3 4\" is not a number"),
+            ("1,2\n3 4\n", "line 2, column 1: \"3 4\" is not a number"),
+            ("1 2\n3,4\n", "line 2, column 1: \"3,4\" is not a number; give one with a decimal point"),
             ("x,2\n3,4\n", "line 1, column 1: \"x\" is not a number"),
             ("", "no numbers"),
             ("a,b\n", "no numbers"),

@@ -183,11 +183,13 @@ impl CompressiveRecovery {
         let phi = PerBlock::new(size, measurements.side, &measurements.phi)?;
         let values = measurements.values.as_slice();
         let seen = Observation { size, phi: &phi, measurements: values, noise: self.noise };
+        let error = first.expected_error.max(ROUNDING);
         let level = ImageLevel {
             turns: self.turns,
             momentum: self.momentum,
-            first_noise: self.first_noise * first.expected_error.max(ROUNDING),
-            last_noise: self.last_noise * first.expected_error.max(ROUNDING),
+            first_noise: self.first_noise * error,
+            last_noise: self.last_noise * error,
+            ..ImageLevel::default()
         };
         let start = grown(&first.image, size)?;
         let Restored { image, deviation } = level.restore(&seen, start, prior, run)?;

@@ -45,8 +45,9 @@ impl Observation<'_> {
 /// | `first_noise` | σ | 20 | what the prior takes for noise in the first turn, in grey levels | > 0 |
 /// | `last_noise` | σ | 2 | the same in the last; in between it falls by the same factor in each turn | > 0 |
 /// | `momentum` | | 0.9 | how far a turn goes on in the direction of the last one | 0 to 1 |
+/// | `prior_weight` | w | 1 | how much the prior counts against data that are noisy | > 0 |
 ///
-/// A turn is y ← argmin ‖z − Φy‖²/σ_z² + ‖y − prior(y + momentum·(y − y_before))‖²/σ², with σ_z the noise of the
+/// A turn is y ← argmin ‖z − Φy‖²/σ_z² + w·‖y − prior(y + momentum·(y − y_before))‖²/σ², with σ_z the noise of the
 /// measurements; see [`Degradation::reconcile`].
 ///
 /// # Cost
@@ -62,11 +63,13 @@ pub struct ImageLevel {
     pub last_noise: f64,
     /// How far a turn goes on in the direction of the last one.
     pub momentum: f64,
+    /// w, how much the prior counts against data that are noisy.
+    pub prior_weight: f64,
 }
 
 impl Default for ImageLevel {
     fn default() -> Self {
-        Self { turns: 40, first_noise: 20.0, last_noise: 2.0, momentum: 0.9 }
+        Self { turns: 40, first_noise: 20.0, last_noise: 2.0, momentum: 0.9, prior_weight: 1.0 }
     }
 }
 
@@ -105,7 +108,8 @@ impl ImageLevel {
             let likely = prior.denoise(&ahead, sigma, turn, run.passes(turn..turn + 1, self.turns, pixels))?;
             opinions.add(likely.samples());
             let mut samples = likely.into_samples();
-            seen.phi.reconcile(seen.measurements, (seen.noise / sigma).powi(2), &mut samples);
+            let mu = self.prior_weight * (seen.noise / sigma).powi(2);
+            seen.phi.reconcile(seen.measurements, mu, &mut samples);
             before = std::mem::replace(&mut image, GrayImage::new(seen.size, samples)?);
         }
         Ok(Restored { deviation: opinions.deviation(&image)?, image })
@@ -121,9 +125,11 @@ impl ImageLevel {
         if self.turns == 0 {
             return Err(Error::parameter("turns", self.turns, "must be at least 1"));
         }
-        for (name, noise) in [("first_noise", self.first_noise), ("last_noise", self.last_noise)] {
-            if !(noise > 0.0 && noise.is_finite()) {
-                return Err(Error::parameter(name, noise, "must be positive and finite"));
+        for (name, value) in
+            [("first_noise", self.first_noise), ("last_noise", self.last_noise), ("prior_weight", self.prior_weight)]
+        {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::parameter(name, value, "must be positive and finite"));
             }
         }
         if !(0.0..=1.0).contains(&self.momentum) {

@@ -4,22 +4,30 @@
 //! | --- | --- |
 //! | measurements of blocks, each recovered on its own (§IV-A) | [`Blockwise`], [`measure`] |
 //! | a picture from the measurements of its blocks | [`BlockMeasurements`], [`CompressiveRecovery`] |
+//! | noise taken out by what the patches of a picture have in common | [`NonLocal`] |
+//! | noise, holes, blur | [`denoise`], [`inpaint`], [`deblur`] |
 //! | a picture from anything seen of it, by turns of a prior and of the data | [`ImageLevel`], [`PicturePrior`] |
 
 mod blockwise;
+#[cfg(feature = "io")]
+mod by_operator;
 mod compressive;
 mod filling;
 mod image_level;
 #[cfg(feature = "io")]
 mod natural;
+mod nonlocal;
 mod opinions;
 mod prior;
 mod tasks;
 
 pub use blockwise::{Blockwise, Dc, measure};
+#[cfg(feature = "io")]
+pub use by_operator::Operated;
 pub use compressive::{BlockMeasurements, CompressiveRecovery, FirstEstimate};
 pub use image_level::{ImageLevel, Observation, Restored};
 #[cfg(feature = "io")]
 pub use natural::natural_gaussians;
+pub use nonlocal::NonLocal;
 pub use prior::PicturePrior;
-pub use tasks::{deblur, inpaint};
+pub use tasks::{deblur, denoise, inpaint};

@@ -6,6 +6,8 @@ use crate::blocks::Run;
 use crate::error::Result;
 use crate::image::GrayImage;
 
+use super::nonlocal::NonLocal;
+
 /// A model of pictures that can tell signal from noise.
 pub trait PicturePrior: Debug {
     /// The likeliest picture behind one with white noise of deviation `sigma`, in grey levels.
@@ -15,4 +17,10 @@ pub trait PicturePrior: Debug {
     /// # Errors
     /// If the picture is too small for the prior's patches, or the run was interrupted.
     fn denoise(&mut self, image: &GrayImage, sigma: f64, turn: usize, run: Run<'_>) -> Result<GrayImage>;
+}
+
+impl PicturePrior for NonLocal {
+    fn denoise(&mut self, image: &GrayImage, sigma: f64, turn: usize, run: Run<'_>) -> Result<GrayImage> {
+        self.estimate_in_turn(image, sigma, None, turn, run)
+    }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::contenders::N_ATOMS;
-use super::trial::{N_TRAINING, Outcome, PHOTO_NAME, SIDE, STRIDE, TRAINING_NAMES, Trial};
+use super::trial::{N_TRAINING, Outcome, SIDE, STRIDE, Trial};
+use crate::photographs::{PHOTO_NAME, TRAINING_NAMES};
 
 pub(super) struct Report<'a> {
     pub(super) trial: &'a Trial,

@@ -1,10 +1,8 @@
 //! What every contender is put through.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
 use sparsemble::image::{self, BitDepth, GrayImage};
 use sparsemble::metrics::psnr;
 use sparsemble::patch::{PatchGrid, Stride, TrainingPatches, add_means, mosaic, remove_means};
@@ -12,14 +10,8 @@ use sparsemble::recipe::TrainingSet;
 use sparsemble::{Matrix, MatrixView, Run};
 
 use super::contenders::Contender;
-
-/// The photographs are part of the program, so that the demo needs no files (all CC0, see data/cc0/README.md).
-const PHOTO: &[u8] = include_bytes!("../../../../../data/cc0/camera.png");
-const TRAINING: [&[u8]; 2] =
-    [include_bytes!("../../../../../data/cc0/chelsea.png"), include_bytes!("../../../../../data/cc0/coffee.png")];
-
-pub(super) const PHOTO_NAME: &str = "camera";
-pub(super) const TRAINING_NAMES: [&str; 2] = ["chelsea", "coffee"];
+use crate::photographs::{self, PHOTO};
+use crate::progress::Progress;
 
 /// The side of a patch in pixels, the distance between patches, and the patches to train on.
 pub(super) const SIDE: usize = 8;
@@ -65,8 +57,8 @@ impl Outcome {
 
 impl Trial {
     pub(super) fn prepare() -> Result<Self> {
-        let pictures = TRAINING.iter().map(|bytes| image::decode(bytes)).collect::<sparsemble::Result<Vec<_>>>()?;
-        let training = TrainingPatches { side: SIDE, count: N_TRAINING, ..Default::default() }.draw(&pictures)?;
+        let draw = TrainingPatches { side: SIDE, count: N_TRAINING, ..Default::default() };
+        let training = draw.draw(&photographs::training()?)?;
         let photo = image::decode(PHOTO)?;
         let grid = PatchGrid::new(photo.size(), SIDE, Stride::Every(STRIDE))?;
         let mut patches = grid.extract(&photo)?;
@@ -79,22 +71,13 @@ impl Trial {
     }
 
     pub(super) fn run(&self, contenders: &[Contender], threads: usize) -> Result<Vec<Outcome>> {
-        // Draws nothing unless the error stream is a terminal.
-        let bar =
-            ProgressBar::no_length().with_style(ProgressStyle::with_template("{msg:24} {wide_bar} {percent:>3} %")?);
-        let outcomes = contenders.iter().map(|contender| self.challenge(contender, threads, &bar)).collect();
-        bar.finish_and_clear();
-        outcomes
+        let progress = Progress::start("")?;
+        contenders.iter().map(|contender| self.challenge(contender, threads, &progress)).collect()
     }
 
     /// Trains a model, codes all patches with it and rebuilds the picture.
-    fn challenge(&self, contender: &Contender, threads: usize, bar: &ProgressBar) -> Result<Outcome> {
-        bar.set_message(contender.name);
-        let tell = |done: usize, total: usize| {
-            bar.set_length(total as u64);
-            bar.set_position(done as u64);
-            ControlFlow::Continue(())
-        };
+    fn challenge(&self, contender: &Contender, threads: usize, progress: &Progress) -> Result<Outcome> {
+        let tell = |done: usize, total: usize| progress.tell_of(contender.name, done, total);
         let run = Run::threads(threads).on_progress(&tell);
         let recipe = &contender.recipe;
         let start = Instant::now();

@@ -1,0 +1,157 @@
+//! `sparsemble sense`, `sparsemble recover` and `sparsemble restore`.
+
+use sparsemble::degradation::{Blur, Degradation, Projection};
+use sparsemble::image::{BitDepth, GrayImage, Picture, Size, read, read_picture, write_picture, write_png};
+use sparsemble::metrics::psnr;
+use sparsemble::{Matrix, matrix_file};
+
+use crate::program::{Program, photograph};
+
+/// A folder with a piece of a photograph whose sides are no multiples of 8: `photo.png`, in grey.
+fn with_photo() -> (Program, GrayImage) {
+    let program = Program::new();
+    let photo = piece(&read(photograph("camera.png")).unwrap().quantised(BitDepth::Eight));
+    write_png(program.path("photo.png"), &photo, BitDepth::Eight).unwrap();
+    (program, photo)
+}
+
+fn piece(plane: &GrayImage) -> GrayImage {
+    GrayImage::from_fn(Size { width: 84, height: 67 }, |row, column| plane.row(row + 100)[column + 200]).unwrap()
+}
+
+#[test]
+fn a_picture_comes_back_from_a_quarter_of_its_numbers_better_than_block_by_block() {
+    let (program, photo) = with_photo();
+    let sensed = program.json("sense photo.png --ratio 0.25 --seed 5 -o z.npz");
+    assert_eq!((&sensed["n_measurements"], &sensed["n_blocks"]), (&16.into(), &(11 * 9).into()));
+    // Nothing but measurements, Φ and the size.
+    let array = |name: &str| matrix_file::read::<f64>(program.path(&format!("z.npz:{name}"))).unwrap().to_matrix();
+    assert_eq!((array("z").rows(), array("z").columns()), (16, 11 * 9));
+    assert_eq!(array("size").into_vec(), [67.0, 84.0, 1.0]);
+    let phi = "orthonormal:measurements=16,seed=5".parse::<Projection>().unwrap().matrix::<f64>(64).unwrap();
+    assert!((array("phi").column(3)[10] - phi.matrix().get(3, 10)).abs() < 1e-12);
+
+    let report = program.json("recover z.npz -o out.png --reference photo.png --uncertainty doubt.npy");
+    let found = read(program.path("out.png")).unwrap();
+    let quality = psnr(&photo, &found).unwrap();
+    assert!((report["psnr"].as_f64().unwrap() - quality).abs() < 1e-9);
+    assert!(quality > report["psnr_of_blocks"].as_f64().unwrap() + 1.0, "{report}");
+    let doubt = matrix_file::read::<f64>(program.path("doubt.npy")).unwrap().to_matrix();
+    assert_eq!((doubt.rows(), doubt.columns()), (84, 67));
+
+    let (text, _) = program.succeed("recover z.npz -o again.png --threads 1");
+    assert!(text.starts_with("84×67 picture from 25.0 % of its numbers, by best"), "{text}");
+    assert_eq!(program.bytes("again.png"), program.bytes("out.png"));
+}
+
+#[test]
+fn the_preset_of_the_paper_uses_means_if_they_were_kept_and_any_model() {
+    let (program, _) = with_photo();
+    program.succeed("sense photo.png -o z.npz");
+    program.succeed("sense photo.png --means -o means.npz");
+    let quality = |words: &str| {
+        let report = program.json(&format!("recover {words} --preset paper --reference photo.png --force -o out.png"));
+        report["psnr"].as_f64().unwrap()
+    };
+    let free = quality("z.npz");
+    assert!(free > 18.0 && quality("means.npz") > free);
+    program.succeed(&format!(
+        "train --method rand-ex-av --atoms 64 --models 3 --samples 2000 --keep-norm -o m {}",
+        photograph("coffee.png").display()
+    ));
+    assert!(quality("z.npz --model m") > 18.0);
+    assert!(program.fail("recover z.npz --model m -o x.png", 1).contains("holds no local Gaussians"));
+    assert!(program.fail("recover z.npz --method boost-ex -o x.png", 2).contains("--preset paper"));
+}
+
+#[test]
+fn measurements_made_elsewhere_are_recovered_with_their_phi_and_size() {
+    let (program, photo) = with_photo();
+    program.succeed("sense photo.png --ratio 0.5 -o z.npz");
+    for name in ["z", "phi"] {
+        let part = matrix_file::read::<f64>(program.path(&format!("z.npz:{name}"))).unwrap().to_matrix();
+        matrix_file::write(program.path(&format!("{name}.npy")), part.view()).unwrap();
+    }
+    program.succeed("recover z.npz -o out.png");
+    program.succeed("recover z.npy --phi phi.npy --size 84x67 -o own.png");
+    assert_eq!(program.bytes("own.png"), program.bytes("out.png"));
+    program.succeed("sense photo.png --phi phi.npy -o again.npz");
+    assert_eq!(program.bytes("again.npz"), program.bytes("z.npz"));
+    assert!(psnr(&photo, &read(program.path("out.png")).unwrap()).unwrap() > 28.0);
+    assert!(program.fail("recover z.npy -o x.png", 1).contains("give --phi and --size"));
+    assert!(program.fail("recover z.npy --phi phi.npy --size 84 -o x.png", 2).contains("WIDTHxHEIGHT"));
+    assert!(program.fail("recover z.npy --phi phi.npy --size 84x99 -o x.png", 1).contains("number of blocks"));
+    assert!(program.fail("sense photo.png --ratio 2 -o x.npz", 2).contains("--ratio 2"));
+    assert!(program.fail("sense photo.png -o x.png", 1).contains(".npz"));
+    assert!(program.fail("sense photo.png --kind sparse -o x.npz", 1).contains("sparse"));
+    assert!(!program.files().iter().any(|name| name.starts_with('x')));
+}
+
+#[test]
+fn colours_are_recovered_one_by_one_or_as_brightness() {
+    let program = Program::new();
+    let photo = read_picture(photograph("chelsea.png")).unwrap();
+    let planes: Vec<GrayImage> = photo.planes.iter().map(piece).collect();
+    write_picture(program.path("photo.png"), &Picture { planes, depth: BitDepth::Eight }).unwrap();
+    let sensed = program.json("sense photo.png --ratio 0.5 -o z.npz");
+    assert_eq!(sensed["planes"], 3);
+    let report = program.json("recover z.npz -o out.png --reference photo.png --sixteen-bit");
+    assert!(report["psnr"].as_f64().unwrap() > 30.0, "{report}");
+    let found = read_picture(program.path("out.png")).unwrap();
+    assert_eq!((found.planes.len(), found.depth), (3, BitDepth::Sixteen));
+    assert_eq!(program.json("sense photo.png --luma -o luma.npz")["planes"], 1);
+}
+
+#[test]
+fn noise_is_taken_out_and_holes_are_filled_in() {
+    let (program, photo) = with_photo();
+    let size = photo.size();
+    // The sum of twelve numbers that look random is nearly normal.
+    let number = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (i << 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11;
+    let uniform = |i: u64| number(i) as f64 / (1_u64 << 53) as f64;
+    let noise = |row: usize, column: usize| {
+        let first = 12 * (row * 84 + column) as u64;
+        25.0 * ((first..first + 12).map(uniform).sum::<f64>() - 6.0)
+    };
+    let noisy = GrayImage::from_fn(size, |row, column| photo.row(row)[column] + noise(row, column)).unwrap();
+    write_png(program.path("noisy.png"), &noisy, BitDepth::Eight).unwrap();
+    let report = program.json("restore noisy.png --task denoise --sigma 25 --reference photo.png -o clean.png");
+    assert!(report["psnr"].as_f64().unwrap() > report["psnr_before"].as_f64().unwrap() + 4.0, "{report}");
+
+    let missing = |row: usize, column: usize| (row * 31 + column * 17) % 7 < 3;
+    let mask = GrayImage::from_fn(size, |row, column| if missing(row, column) { 255.0 } else { 0.0 }).unwrap();
+    write_png(program.path("mask.png"), &mask, BitDepth::Eight).unwrap();
+    let holes = GrayImage::from_fn(size, |row, column| if missing(row, column) { 0.0 } else { photo.row(row)[column] });
+    write_png(program.path("holes.png"), &holes.unwrap(), BitDepth::Eight).unwrap();
+    let report = program.json("restore holes.png --task inpaint --mask mask.png --reference photo.png -o whole.png");
+    assert!(report["psnr"].as_f64().unwrap() > 27.0, "{report}");
+    let whole = read(program.path("whole.png")).unwrap();
+    for (row, column) in (0..67).flat_map(|row| (0..84).map(move |column| (row, column))) {
+        assert!(missing(row, column) || (whole.row(row)[column] - photo.row(row)[column]).abs() < 1e-9);
+    }
+    assert_eq!(program.run("restore holes.png --task inpaint -o x.png").status.code(), Some(2));
+    assert!(program.fail("restore holes.png --task denoise --mask mask.png -o x.png", 2).contains("--mask"));
+    assert!(program.fail("restore holes.png --task denoise --sigma=-1 -o x.png", 1).contains("sigma"));
+}
+
+#[test]
+fn a_blur_is_undone_by_its_name_or_its_kernel() {
+    let (program, photo) = with_photo();
+    let blur = Blur::gaussian(photo.size(), 1.6).unwrap();
+    let mut blurred = vec![0.0; photo.samples().len()];
+    blur.apply(photo.samples(), &mut blurred);
+    let blurred = GrayImage::new(photo.size(), blurred).unwrap();
+    write_png(program.path("blurred.png"), &blurred, BitDepth::Eight).unwrap();
+    let words = "restore blurred.png --task deblur --reference photo.png --force -o sharp.png";
+    let report = program.json(&format!("{words} --kernel gaussian:sigma=1.6"));
+    let quality = report["psnr"].as_f64().unwrap();
+    assert!(quality > report["psnr_before"].as_f64().unwrap() + 2.0, "{report}");
+
+    let tap = |i: usize| (-0.5 * ((i as f64 - 6.0) / 1.6).powi(2)).exp();
+    let total: f64 = (0..13).map(tap).sum();
+    let kernel = Matrix::from_fn(13, 13, |r, c| tap(r) * tap(c) / total / total);
+    matrix_file::write(program.path("kernel.npy"), kernel.view()).unwrap();
+    let again = program.json(&format!("{words} --kernel kernel.npy"))["psnr"].as_f64().unwrap();
+    assert!((again - quality).abs() < 0.1, "{again} for {quality}");
+    assert!(program.fail(&format!("{words} --kernel box"), 2).contains("gaussian:sigma=1.6"));
+}

@@ -1,0 +1,239 @@
+//! Non-local estimation: the weak members are the patches of the picture itself.
+
+use std::ops::Range;
+
+use fearless_simd::{dispatch, prelude::*};
+use rand::RngExt;
+
+use crate::blocks::Run;
+use crate::error::{Error, Result};
+use crate::image::{GrayImage, Size};
+use crate::kernels::best_level;
+use crate::rng::Draw;
+
+mod canvas;
+mod group;
+mod matching;
+mod plane;
+
+use canvas::{Canvas, means};
+use group::GroupEstimator;
+use matching::{Matcher, window};
+use plane::Plane;
+
+/// Takes noise out of a picture by what its own patches have in common.
+///
+/// | field | symbol | default | [`white_noise`](Self::white_noise) | purpose | range |
+/// | --- | --- | --- | --- | --- | --- |
+/// | `side` | | 6 | 8 | the side of a patch | 2 to 16 |
+/// | `stride` | | 6 | 4 | the distance between the patches that groups are made for | 1 to `side` |
+/// | `group` | n | 32 | 32 | patches in a group; multiples of 32 fill the vectors of the machine | 2 to 256 |
+/// | `reach` | | 16 | 24 | how far, up, down and sideways, the patches of a group may be | 2 to 127 |
+/// | `passes` | | 1 | 4 | passes over the picture, each guided by the result of the one before | ≥ 1 |
+/// | `caution` | | 1 | 12 | factor on σ² in a first pass without a pilot, see below | > 0 |
+///
+/// For every patch of a grid, the n patches nearest to it make a group: a local Gaussian with their mean m and covariance
+/// C. All of them are estimated by m + C(C + σ²I)⁻¹(y − m), and where estimates overlap, their mean is taken. A patch
+/// that was estimated in the group of another is not asked to make its own.
+///
+/// Patches are compared, and C and m taken, in the *pilot*: a picture nearer to the truth, which each pass but the first
+/// has from the one before. Without one it is the noisy picture itself, whose C has the noise in it. In the turns of
+/// [an image-level restoration](super) that is as it should be: there the picture is an estimate and σ says how far to go
+/// in one turn. White noise, though, would be taken for structure; `caution` is what keeps the first pass from it.
+///
+/// # Cost
+/// For each group about 4·`reach`²·`side`² multiply-adds to find it and `side`²·3n² + n³ to estimate it. Memory for about
+/// eight pictures in single precision; pictures are worked through in strips.
+///
+/// # Errors
+/// If a field is out of range, the picture is smaller than a patch, the pilot is of another size, a value or σ is not
+/// finite, or σ is negative; if the run was interrupted.
+///
+/// # Example
+/// ```
+/// use sparsemble::image::{GrayImage, Size};
+/// use sparsemble::metrics::psnr;
+/// use sparsemble::restoration::NonLocal;
+/// use sparsemble::Run;
+///
+/// let size = Size { width: 64, height: 64 };
+/// let stripes = |row: usize, column: usize| if (row + 2 * column) % 24 < 12 { 60.0 } else { 180.0 };
+/// let clean = GrayImage::from_fn(size, stripes)?;
+/// let noise = |row: usize, column: usize| 40.0 * ((row * 7919 + column * 104_729) as f64).sin();
+/// let noisy = GrayImage::from_fn(size, |row, column| stripes(row, column) + noise(row, column))?;
+///
+/// let found = NonLocal::white_noise().estimate(&noisy, 28.0, None, Run::default())?;
+/// assert!(psnr(&clean, &found)? > psnr(&clean, &noisy)? + 6.0);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
+/// The members are those of §II, examples of the data themselves, and their weights are chosen for each sample; groups of
+/// like patches and the two kinds of pass are those of non-local Bayes (Lebrun, Buades and Morel, 2013).
+#[doc(alias = "NL-Bayes")]
+#[doc(alias = "BM3D")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NonLocal {
+    /// The side of a patch.
+    pub side: usize,
+    /// The distance between the patches that groups are made for.
+    pub stride: usize,
+    /// n, the patches in a group.
+    pub group: usize,
+    /// How far the patches of a group may be.
+    pub reach: usize,
+    /// Passes over the picture.
+    pub passes: usize,
+    /// Factor on σ² in a first pass without a pilot.
+    pub caution: f64,
+}
+
+impl Default for NonLocal {
+    /// For the turns of an image-level restoration.
+    fn default() -> Self {
+        Self { side: 6, stride: 6, group: 32, reach: 16, passes: 1, caution: 1.0 }
+    }
+}
+
+/// About how many rows of a picture one thread does at a time; a strip also sums up what lies in reach of them.
+const STRIP: usize = 64;
+
+impl NonLocal {
+    /// For pictures with white noise of a known deviation.
+    #[must_use]
+    pub fn white_noise() -> Self {
+        Self { side: 8, stride: 4, group: 32, reach: 24, passes: 4, caution: 12.0 }
+    }
+
+    /// The picture without its noise of standard deviation `sigma`, in grey levels; `pilot` guides the first pass.
+    ///
+    /// # Errors
+    /// See [`NonLocal`].
+    pub fn estimate(
+        &self,
+        image: &GrayImage,
+        sigma: f64,
+        pilot: Option<&GrayImage>,
+        run: Run<'_>,
+    ) -> Result<GrayImage> {
+        self.estimate_in_turn(image, sigma, pilot, 0, run)
+    }
+
+    /// As [`estimate`](Self::estimate), with another grid of patches in each turn, so that over some turns no pixel is
+    /// always at the border of its patches.
+    pub(super) fn estimate_in_turn(
+        &self,
+        image: &GrayImage,
+        sigma: f64,
+        pilot: Option<&GrayImage>,
+        turn: usize,
+        run: Run<'_>,
+    ) -> Result<GrayImage> {
+        self.check(image.size(), sigma)?;
+        let noisy = Plane::new(image, "image")?;
+        let mut pilot = pilot.cloned();
+        for pass in 0..self.passes {
+            let part = run.passes(pass..pass + 1, self.passes, image.samples().len());
+            let guide = match &pilot {
+                Some(pilot) => {
+                    pilot.expect_size(image.size())?;
+                    Some(Plane::new(pilot, "pilot")?)
+                }
+                None => None,
+            };
+            let factor = if guide.is_some() { 1.0 } else { self.caution.sqrt() };
+            let pass = Pass { settings: self, noisy: &noisy, pilot: guide.as_ref(), noise: (sigma * factor) as f32 };
+            pilot = Some(pass.estimate(turn * self.passes, part)?);
+        }
+        // There is at least one pass.
+        Ok(pilot.unwrap_or_else(|| image.clone()))
+    }
+
+    fn check(&self, image: Size, sigma: f64) -> Result<()> {
+        let within = |name: &'static str, value: usize, range: Range<usize>| {
+            let reason = || format!("must be from {} to {}", range.start, range.end - 1);
+            if range.contains(&value) { Ok(()) } else { Err(Error::parameter(name, value, reason())) }
+        };
+        within("side", self.side, 2..17)?;
+        within("stride", self.stride, 1..self.side + 1)?;
+        within("group", self.group, 2..257)?;
+        within("reach", self.reach, 2..128)?;
+        within("passes", self.passes, 1..usize::MAX)?;
+        if self.side > image.width.min(image.height) {
+            return Err(Error::parameter("side", self.side, "must be at most the shorter side of the image"));
+        }
+        if !(self.caution > 0.0 && self.caution.is_finite()) {
+            return Err(Error::parameter("caution", self.caution, "must be positive and finite"));
+        }
+        if !(sigma >= 0.0 && sigma.is_finite()) {
+            return Err(Error::parameter("sigma", sigma, "must be zero or more, and finite"));
+        }
+        Ok(())
+    }
+
+    /// The first row or column of each patch that a group may be made for: at the stride from an offset, and at both
+    /// ends.
+    fn origins(&self, length: usize, offset: usize) -> Vec<usize> {
+        let last = length - self.side;
+        let mut origins: Vec<usize> =
+            [0].into_iter().chain((offset..last).step_by(self.stride)).chain([last]).collect();
+        origins.dedup();
+        origins
+    }
+}
+
+/// One pass over a picture.
+struct Pass<'a> {
+    settings: &'a NonLocal,
+    noisy: &'a Plane,
+    pilot: Option<&'a Plane>,
+    noise: f32,
+}
+
+impl Pass<'_> {
+    fn estimate(&self, number: usize, run: Run<'_>) -> Result<GrayImage> {
+        let NonLocal { side, stride, group, reach, .. } = *self.settings;
+        let size = self.noisy.size();
+        let mut offsets = Draw { seed: 0, round: number as u64 }.stream("non-local grid");
+        let mut offset = || offsets.random_range(0..stride);
+        let rows = self.settings.origins(size.height, offset());
+        let columns = self.settings.origins(size.width, offset());
+        let canvases = run.map_blocks(
+            rows.len(),
+            STRIP.div_ceil(stride),
+            || (Matcher::new(side, reach, group), GroupEstimator::new(side, group)),
+            |space, strip| Ok(dispatch!(best_level(), simd => self.strip(simd, &rows[strip.clone()], &columns, space))),
+        )?;
+        GrayImage::new(size, means(&canvases, size, side))
+    }
+
+    /// The sums of the estimates of some rows of groups.
+    #[inline(always)]
+    fn strip<S: Simd>(
+        &self,
+        simd: S,
+        rows: &[usize],
+        columns: &[usize],
+        (matcher, estimator): &mut (Matcher, GroupEstimator),
+    ) -> Canvas {
+        let NonLocal { side, reach, .. } = *self.settings;
+        let height = self.noisy.size().height;
+        let (first, last) = (rows[0], rows[rows.len() - 1]);
+        let within_reach = |row: usize| window(row, reach, height - side + 1);
+        let covered = within_reach(first).start..within_reach(last).end + side - 1;
+        let mut canvas = Canvas::new(covered, self.noisy.size().width);
+        for &row in rows {
+            for &column in columns {
+                if canvas.has((row, column)) {
+                    continue;
+                }
+                let places = matcher.find(simd, self.pilot.unwrap_or(self.noisy), (row, column));
+                let estimates = estimator.estimate(simd, (self.noisy, self.pilot), places, self.noise);
+                canvas.add(places, side, estimates);
+            }
+        }
+        canvas
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+use std::ops::ControlFlow;
+
+use super::matching::Place;
+use super::*;
+use crate::metrics::psnr;
+
+fn size(width: usize, height: usize) -> Size {
+    Size { width, height }
+}
+
+/// Stripes and a slope, with something like noise of deviation 1 times `noise`.
+fn picture(size: Size, noise: f64) -> GrayImage {
+    let mut numbers = Draw::first(7).stream("noise");
+    GrayImage::from_fn(size, |row, column| {
+        let stripe = if (2 * row + column) % 16 < 8 { 60.0 } else { 0.0 };
+        // The sum of twelve uniform numbers has the variance one.
+        let sum: f64 = (0..12).map(|_| numbers.random_range(0.0..1.0)).sum();
+        80.0 + stripe + 0.5 * row as f64 + noise * (sum - 6.0)
+    })
+    .unwrap()
+}
+
+fn places(origins: &[(u32, u32)]) -> Vec<Place> {
+    origins.iter().map(|&(row, column)| Place { row, column }).collect()
+}
+
+fn patch(image: &GrayImage, place: Place, side: usize) -> Vec<f64> {
+    let (row, column) = place.at();
+    (0..side * side).map(|i| image.row(row + i / side)[column + i % side]).collect()
+}
+
+/// m + C(C + σ²I)⁻¹(y − m) by elimination, patch for patch.
+fn wiener(guides: &[Vec<f64>], noisy: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
+    let (n, features) = (guides.len() as f64, guides[0].len());
+    let mean: Vec<f64> = (0..features).map(|i| guides.iter().map(|x| x[i]).sum::<f64>() / n).collect();
+    let c = |i: usize, j: usize| guides.iter().map(|x| (x[i] - mean[i]) * (x[j] - mean[j])).sum::<f64>() / n;
+    noisy
+        .iter()
+        .map(|y| {
+            let mut rows: Vec<Vec<f64>> = (0..features)
+                .map(|i| {
+                    let entry = |j: usize| c(i, j) + if i == j { sigma * sigma } else { 0.0 };
+                    (0..features).map(entry).chain([y[i] - mean[i]]).collect()
+                })
+                .collect();
+            for k in 0..features {
+                let pivot = rows[k].clone();
+                for row in rows.iter_mut().skip(k + 1) {
+                    let factor = row[k] / pivot[k];
+                    row.iter_mut().zip(&pivot).for_each(|(entry, above)| *entry -= factor * above);
+                }
+            }
+            let mut solution = vec![0.0; features];
+            for i in (0..features).rev() {
+                let known: f64 = (i + 1..features).map(|j| rows[i][j] * solution[j]).sum();
+                solution[i] = (rows[i][features] - known) / rows[i][i];
+            }
+            // C(C + σ²I)⁻¹ = I − σ²(C + σ²I)⁻¹
+            (0..features).map(|i| y[i] - sigma * sigma * solution[i]).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn a_group_is_estimated_by_its_own_gaussian() {
+    let (noisy, pilot) = (picture(size(20, 18), 10.0), picture(size(20, 18), 2.0));
+    let origins = places(&[(0, 0), (3, 4), (5, 1), (13, 16), (7, 7), (2, 9), (9, 3)]);
+    let sigma = 9.0;
+    for (side, guide) in [(3, Some(&pilot)), (4, Some(&pilot)), (4, None), (2, None)] {
+        let patches = |image: &GrayImage| origins.iter().map(|&place| patch(image, place, side)).collect::<Vec<_>>();
+        let expected = wiener(&patches(guide.unwrap_or(&noisy)), &patches(&noisy), sigma);
+        let planes = (Plane::new(&noisy, "").unwrap(), guide.map(|guide| Plane::new(guide, "").unwrap()));
+        for level in crate::kernels::all_levels() {
+            let mut estimator = GroupEstimator::new(side, 32);
+            let compare = |found: Vec<Vec<f32>>| {
+                assert_eq!(found.len(), side * side);
+                for (i, values) in found.iter().enumerate() {
+                    assert_eq!(values.len(), origins.len());
+                    for (value, expected) in values.iter().zip(&expected) {
+                        assert!((f64::from(*value) - expected[i]).abs() < 1e-3, "{value} for {}", expected[i]);
+                    }
+                }
+            };
+            // A second group in the same space: nothing may be left of the first.
+            for _ in 0..2 {
+                let pair = (&planes.0, planes.1.as_ref());
+                compare(dispatch!(level, simd => {
+                    estimator.estimate(simd, pair, &origins, sigma as f32).map(<[f32]>::to_vec).collect()
+                }));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_group_has_the_nearest_patches_in_reach() {
+    let image = picture(size(70, 30), 20.0);
+    let (side, reach, group) = (5, 9, 20);
+    let plane = Plane::new(&image, "").unwrap();
+    for origin in [(0, 0), (12, 33), (25, 65), (3, 64)] {
+        let own = patch(&image, places(&[origin])[0], side);
+        let origins: Vec<(u32, u32)> = window(origin.0 as usize, reach, 26)
+            .flat_map(|row| window(origin.1 as usize, reach, 66).map(move |column| (row as u32, column as u32)))
+            .collect();
+        let mut candidates: Vec<(f64, (u32, u32))> = places(&origins)
+            .iter()
+            .map(|place| {
+                let other = patch(&image, *place, side);
+                (own.iter().zip(&other).map(|(a, b)| (a - b).powi(2)).sum(), (place.row, place.column))
+            })
+            .collect();
+        candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut expected: Vec<_> = candidates[..group].iter().map(|candidate| candidate.1).collect();
+        for level in crate::kernels::all_levels() {
+            let mut matcher = Matcher::new(side, reach, group);
+            let at = (origin.0 as usize, origin.1 as usize);
+            let found = dispatch!(level, simd => matcher.find(simd, &plane, at).to_vec());
+            let mut found: Vec<_> = found.iter().map(|place| (place.row, place.column)).collect();
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
+fn a_patch_is_in_its_own_group_even_if_all_are_equal() {
+    let flat = Plane::new(&GrayImage::from_fn(size(40, 40), |_, _| 9.0).unwrap(), "").unwrap();
+    let found = dispatch!(best_level(), simd => Matcher::new(4, 10, 8).find(simd, &flat, (17, 30)).to_vec());
+    assert!(found.contains(&Place { row: 17, column: 30 }) && found.len() == 8);
+}
+
+#[test]
+fn windows_have_their_full_length_at_borders() {
+    assert_eq!(window(0, 4, 20), 0..8);
+    assert_eq!(window(10, 4, 20), 6..14);
+    assert_eq!(window(19, 4, 20), 12..20);
+    assert_eq!(window(2, 4, 5), 0..5);
+}
+
+#[test]
+fn estimates_that_overlap_are_averaged() {
+    let mut canvases = [Canvas::new(0..3, 4), Canvas::new(1..3, 4)];
+    let rows: [&[f32]; 4] = [&[1.0, 10.0], &[2.0, 20.0], &[3.0, 30.0], &[4.0, 40.0]];
+    canvases[0].add(&places(&[(0, 0), (0, 1)]), 2, rows.into_iter());
+    canvases[1].add(&places(&[(1, 0), (1, 2)]), 2, rows.into_iter());
+    canvases[0].add(&places(&[(0, 2)]), 2, [&[0.0][..]; 4].into_iter());
+    assert!(canvases[0].has((0, 1)) && !canvases[0].has((1, 0)) && canvases[1].has((1, 2)));
+    let expected = [1.0, 6.0, 10.0, 0.0, 4.0 / 2.0, 36.0 / 3.0, 50.0 / 3.0, 20.0 / 2.0, 3.0, 4.0, 30.0, 40.0];
+    for (found, expected) in means(&canvases, size(4, 3), 2).iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-6, "{found} for {expected}");
+    }
+}
+
+#[test]
+fn noise_is_taken_out() {
+    let (clean, noisy) = (picture(size(96, 80), 0.0), picture(size(96, 80), 20.0));
+    let found = NonLocal::white_noise().estimate(&noisy, 20.0, None, Run::default()).unwrap();
+    let (before, after) = (psnr(&clean, &noisy).unwrap(), psnr(&clean, &found).unwrap());
+    assert!(after > before + 9.0, "{before:.2} dB became {after:.2} dB");
+    // One pass that has the truth for a pilot is better still.
+    let one = NonLocal { passes: 1, ..NonLocal::white_noise() };
+    let guided = one.estimate(&noisy, 20.0, Some(&clean), Run::default()).unwrap();
+    assert!(psnr(&clean, &guided).unwrap() > after + 1.0);
+}
+
+#[test]
+fn results_are_the_same_bits_for_any_number_of_threads() {
+    let noisy = picture(size(75, 150), 15.0);
+    let settings = NonLocal { passes: 2, caution: 8.0, ..NonLocal::default() };
+    let one = settings.estimate(&noisy, 15.0, None, Run::threads(1)).unwrap();
+    for threads in [2, 5] {
+        assert_eq!(settings.estimate(&noisy, 15.0, None, Run::threads(threads)).unwrap(), one);
+    }
+    let next = settings.estimate_in_turn(&noisy, 15.0, None, 1, Run::default()).unwrap();
+    assert_ne!(next, one, "another turn has another grid");
+}
+
+#[test]
+fn without_noise_a_picture_stays_as_it_is() {
+    let image = picture(size(40, 33), 10.0);
+    let found = NonLocal::default().estimate(&image, 0.0, None, Run::default()).unwrap();
+    assert!(psnr(&image, &found).unwrap() > 60.0);
+    let flat = GrayImage::from_fn(size(19, 23), |_, _| 77.0).unwrap();
+    for sigma in [0.0, 1e-30, 5.0, 1e30] {
+        let found = NonLocal::white_noise().estimate(&flat, sigma, None, Run::default()).unwrap();
+        assert!(found.samples().iter().all(|value| (value - 77.0).abs() < 1e-3));
+    }
+}
+
+#[test]
+fn any_picture_of_at_least_one_patch_can_be_estimated() {
+    for (width, height) in [(6, 6), (7, 6), (6, 90), (200, 6), (13, 11)] {
+        let image = picture(size(width, height), 5.0);
+        let found = NonLocal::default().estimate(&image, 3.0, None, Run::default()).unwrap();
+        assert!(found.size() == image.size() && found.samples().iter().all(|value| value.is_finite()));
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_refused() {
+    let image = picture(size(12, 12), 1.0);
+    let good = NonLocal::default();
+    for bad in [
+        NonLocal { side: 1, ..good },
+        NonLocal { side: 13, ..good },
+        NonLocal { stride: 7, ..good },
+        NonLocal { stride: 0, ..good },
+        NonLocal { group: 1, ..good },
+        NonLocal { reach: 128, ..good },
+        NonLocal { passes: 0, ..good },
+        NonLocal { caution: 0.0, ..good },
+    ] {
+        assert!(matches!(bad.estimate(&image, 1.0, None, Run::default()), Err(Error::InvalidParameter { .. })));
+    }
+    assert!(good.estimate(&image, f64::NAN, None, Run::default()).is_err());
+    let other = picture(size(12, 13), 1.0);
+    assert!(good.estimate(&image, 1.0, Some(&other), Run::default()).is_err());
+    let broken = GrayImage::from_fn(size(12, 12), |r, c| if (r, c) == (3, 5) { f64::INFINITY } else { 0.0 }).unwrap();
+    let refused = Error::NotFinite { what: "image", row: 3, column: 5 };
+    assert_eq!(good.estimate(&broken, 1.0, None, Run::default()), Err(refused));
+}
+
+#[test]
+fn a_run_can_be_interrupted_between_strips_and_passes() {
+    let image = picture(size(30, 200), 5.0);
+    let stop = |done: usize, total: usize| {
+        assert!(done <= total && total == 4 * 6000);
+        if done > 9000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let run = Run::threads(1).on_progress(&stop);
+    let result = NonLocal::white_noise().estimate(&image, 5.0, None, run);
+    assert!(matches!(result, Err(Error::Interrupted { done: 9001..=12000, total: 24000 })), "{result:?}");
+}

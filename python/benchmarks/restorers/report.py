@@ -1,0 +1,64 @@
+"""The page docs/RESTORATION.md."""
+
+from shared.records import Record, Records
+from shared.tables import growth, head, memory, table
+
+HEAD = """\
+# Restoration, measured
+
+Written by `cargo xtask bench restoration --output docs/RESTORATION.md`; do not edit it by hand.
+
+## How it is measured
+
+- **Pictures** are the usual ones (barbara, boat, couple, fingerprint, house, lena, man, peppers; cameraman instead
+  of fingerprint where there is no Φ), never used for learning or for choosing a setting: those were chosen on
+  pictures of the BSDS. The PSNR is that of the picture as an 8-bit file would hold it.
+- **Recovery**: blocks of 8 × 8 pixels, N measurements of each by one orthonormal Φ, nothing else: the means of
+  the blocks are not known. Several Φ for each N; "±" is the standard deviation of the mean over the pictures
+  from Φ to Φ. The method of the program and of the Python package, as it is.
+- **White noise**: σ = 25, added to the picture and not clipped. Non-local means and total variation are those of
+  scikit-image, BM3D is that of PyPI where it installs.
+- **Missing pixels**: each pixel is missing with the same probability; biharmonic inpainting is scikit-image's.
+- **Blur**: a Gaussian, σ = 1.6, mirrored at the border, then noise, σ = 2. Wiener and Richardson-Lucy are
+  scikit-image's, each picture with the best of several settings, chosen by the truth.
+- **Speed**: contenders run in turn, the best wall-clock time of each counts, one thread each.
+"""
+
+MEANING = """\
+Where a workload says dB, the ratio is in dB: the PSNR itself, or how far ours is above the rival's. Elsewhere it
+is the rival's time divided by ours."""
+
+
+def page(records: Records, machine: dict[str, str]) -> str:
+    """Return the page."""
+    parts = head(HEAD, machine, records, MEANING)
+    parts += _pictures(records)
+    costs = {"seconds": "seconds", "us_per_pixel": "µs a pixel"}
+    parts += growth(records, "call", costs, "Time by the number of pixels, one thread.")
+    parts += memory(records, "Megabytes of the picture, and the most the process has had.")
+    return "\n".join(parts)
+
+
+def details(records: Records) -> list[str]:
+    """Return nothing more for the terminal."""
+    del records
+    return []
+
+
+def _pictures(records: Records) -> list[str]:
+    """Tabulate the PSNR of every picture."""
+    parts = ["## Pictures\n"]
+    workloads: dict[str, list[Record]] = {}
+    for record in records.measurements:
+        if "pictures" in record:
+            workloads.setdefault(record["bench"], []).append(record)
+    for workload, found in workloads.items():
+        names = list(found[0]["pictures"])
+        rows = []
+        for record in found:
+            spread = f" ± {record['spread']:.2f}" if "spread" in record else ""
+            cells = [f"{record['pictures'][name]:.2f}" for name in names]
+            seconds = "" if record["seconds"] is None else f"{record['seconds']:.0f}"
+            rows.append([record["contender"], *cells, f"{record['psnr']:.2f}{spread}", seconds])
+        parts += [f"### {workload}\n", table(["dB", *names, "mean", "seconds in all"], rows)]
+    return parts

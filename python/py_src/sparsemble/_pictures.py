@@ -1,0 +1,104 @@
+"""Pictures as the compiled code takes them: planes of grey levels, black 0 and white 255."""
+
+import math
+import numbers
+import operator
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_CHANNELS = 3
+_STEPS_OF_16_BITS = 257.0
+"""Stored steps of a 16-bit sample in one grey level."""
+_SMALLEST = 8
+"""The shorter side of the smallest picture that has the patches of the prior."""
+
+
+def to_planes(image: ArrayLike, missing: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+    """Return a picture as planes of shape `(n_planes, height, width)`; what is `missing` becomes 0."""
+    pixels = np.asarray(image)
+    check_picture_shape(f"image has shape {pixels.shape}", pixels.shape)
+    if pixels.dtype.kind not in "uif":
+        raise TypeError(f"image has dtype {pixels.dtype}; it must be uint8, uint16 or floats from 0 to 255")
+    planes = np.array(_channels_first(pixels), dtype=np.float64, order="C")
+    if pixels.dtype == np.uint16:
+        planes /= _STEPS_OF_16_BITS
+    if missing is not None:
+        planes[missing] = 0.0
+    check_finite("image", planes, "replace them first, or let `inpaint` fill them in")
+    if pixels.dtype.kind == "f" and 0.0 < planes.max() <= 1.0 and planes.min() >= 0.0:
+        warnings.warn(
+            "the values of image lie between 0 and 1, which is next to black: white is 255 for floats too; "
+            "multiply by 255",
+            UserWarning,
+            stacklevel=3,
+        )
+    return planes
+
+
+def to_missing(mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return a mask for all channels, or for each, as planes like those of a picture of this shape."""
+    missing = np.asarray(mask)
+    if missing.dtype != np.bool_:
+        raise TypeError(f"mask has dtype {missing.dtype}; it must be bool, True where pixels are missing")
+    if missing.shape not in (shape, shape[:2]):
+        raise ValueError(f"mask has shape {missing.shape}; it must have that of image, {shape}")
+    planes = np.broadcast_to(_channels_first(missing), (_channels(shape), *shape[:2]))
+    if planes.all(axis=(1, 2)).any():
+        raise ValueError("mask is True everywhere; at least one pixel must be known")
+    return np.ascontiguousarray(planes)
+
+
+def from_planes(planes: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return planes as a picture of this shape."""
+    return planes[0] if len(shape) == 2 else np.ascontiguousarray(np.moveaxis(planes, 0, -1))
+
+
+def check_picture_shape(said: str, shape: tuple[int, ...]) -> None:
+    """Refuse what is the shape of no picture, by what was `said` of it."""
+    if len(shape) not in (2, 3) or (len(shape) == 3 and shape[2] != _CHANNELS):
+        raise ValueError(f"{said}; it must be (height, width), or (height, width, 3) for colours")
+    if min(shape) < 1:
+        raise ValueError(f"{said}; there must be at least one pixel")
+
+
+def check_large_enough(shape: tuple[int, ...]) -> None:
+    """Refuse a picture that is smaller than a patch."""
+    if min(shape[:2]) < _SMALLEST:
+        raise ValueError(f"the picture has shape {shape}; both sides must be at least {_SMALLEST} pixels")
+
+
+def check_finite(name: str, array: NDArray[np.float64], fix: str = "replace them first") -> None:
+    """Refuse NaN and infinity."""
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} has values that are NaN or infinite; {fix}")
+
+
+def check_noise(name: str, value: Any) -> float:
+    """Return a standard deviation."""
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}={value!r}: must be a number")
+    if not (value >= 0 and math.isfinite(value)):
+        raise ValueError(f"{name}={value}: must be zero or more, and finite")
+    return float(value)
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """Return a whole number that is not too small."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r}: must be a whole number") from None
+    if count < least:
+        raise ValueError(f"{name}={count}: must be at least {least}")
+    return count
+
+
+def _channels(shape: tuple[int, ...]) -> int:
+    return shape[2] if len(shape) == 3 else 1
+
+
+def _channels_first(pixels: NDArray[Any]) -> NDArray[Any]:
+    return pixels[np.newaxis] if pixels.ndim == 2 else np.moveaxis(pixels, -1, 0)

@@ -1,0 +1,238 @@
+"""Compressive sensing of pictures: few measurements of each block, and the picture back from them."""
+
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from sparsemble import _native
+from sparsemble._pictures import (
+    check_count,
+    check_finite,
+    check_noise,
+    check_picture_shape,
+    from_planes,
+    to_planes,
+)
+from sparsemble._run import Progress, running
+from sparsemble.degradation import Operator
+
+Kind = Literal["orthonormal", "gaussian", "bernoulli"]
+_PIXELS = 64
+"""The pixels of a block of the photographs that the library was trained on."""
+
+
+class CompressiveRecovery(BaseEstimator):
+    """Compressive sensing: few measurements of each block of a picture, and the picture from them.
+
+    `sense` keeps z = Φy of each block y of pixels and nothing else, not even its mean. `recover` needs no
+    training: each block is estimated first by local Gaussians of photographs; then a non-local prior and
+    the measurements take their turns on the whole picture, so that the blocks leave no seams.
+
+    ============ ============================================================
+    kind         Φ of a block, n_measurements × block_size²
+    ============ ============================================================
+    orthonormal  orthonormal rows
+    gaussian     normal numbers of variance 1/n_measurements
+    bernoulli    ±1/√n_measurements with equal chances
+    ============ ============================================================
+
+    Parameters
+    ----------
+    ratio : float, default=0.25
+        The number of measurements as a share of the pixels of a block, above 0 and at most 1.
+    n_measurements : int, optional
+        The number of measurements of a block, if it is not to follow from `ratio`.
+    kind : {"orthonormal", "gaussian", "bernoulli"}, default="orthonormal"
+        How Φ is drawn, see above.
+    block_size : int, default=8
+        The side of a block in pixels. `recover` knows blocks of 8 × 8 pixels only; `restore` takes others.
+    phi : array-like of shape (n_measurements, block_size²), optional
+        Φ itself, for the pixels of a block row by row. Nothing is drawn then, and the four parameters above
+        have no effect.
+    random_state : int, default=0
+        The seed of Φ. The same number gives the same Φ, which `sense` and `recover` must share.
+    noise : float, default=0
+        The standard deviation of the noise in the measurements. Without noise the measurements of the
+        recovered picture are the given ones.
+    n_threads, progress
+        How to run, as for `denoise`.
+
+    Attributes
+    ----------
+    phi_ : ndarray of float64 of shape (n_measurements, block_size²)
+        Φ of a block. There is nothing to fit.
+
+    See Also
+    --------
+    restore : Pictures from anything that an `Operator` has left of them.
+    EnsembleSparseCoder.degraded_by : The recovery of single blocks by an ensemble of your own.
+
+    Notes ----- Pictures are uint8, uint16 (divided by 257) or floats with black 0 and white 255, as for
+    `denoise`; each colour is measured by itself. A picture whose sides are no multiples of `block_size` is
+    continued by its last row and column.
+
+    What ``sparsemble sense`` has written is read by ``numpy.load``: `phi`, `z` and `size` (height, width and
+    number of colours).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemble import CompressiveRecovery
+    >>> rows, columns = np.indices((40, 50))
+    >>> image = 128 + 60 * np.sin(0.2 * rows) * np.cos(0.3 * columns)
+    >>> camera = CompressiveRecovery(ratio=0.25, random_state=5)
+    >>> z = camera.sense(image)  # 5 × 7 blocks
+    >>> z.shape
+    (35, 16)
+    >>> recovered, std = camera.recover(z, image.shape, return_std=True)
+    >>> bool(np.abs(recovered - image).mean() < 2)
+    True
+    """
+
+    def __init__(
+        self,
+        ratio: float = 0.25,
+        *,
+        n_measurements: int | None = None,
+        kind: Kind = "orthonormal",
+        block_size: int = 8,
+        phi: ArrayLike | None = None,
+        random_state: int = 0,
+        noise: float = 0.0,
+        n_threads: int | None = None,
+        progress: Progress = None,
+    ) -> None:
+        self.ratio = ratio
+        self.n_measurements = n_measurements
+        self.kind = kind
+        self.block_size = block_size
+        self.phi = phi
+        self.random_state = random_state
+        self.noise = noise
+        self.n_threads = n_threads
+        self.progress = progress
+
+    def sense(self, image: ArrayLike) -> NDArray[np.float64]:
+        """Measure each block of a picture.
+
+        Parameters
+        ----------
+        image : array-like of shape (height, width) or (height, width, 3)
+            The picture: uint8, uint16 (divided by 257), or floats with black 0 and white 255.
+
+        Returns
+        -------
+        measurements : ndarray of shape (n_blocks, n_measurements), or (3, n_blocks, n_measurements)
+            z of each block, the blocks row by row; of a picture in colours those of each colour.
+        """
+        measurements = _native.sense(to_planes(image), self.phi_)
+        return measurements[0] if np.ndim(image) == 2 else measurements
+
+    def recover(self, measurements: ArrayLike, shape: tuple[int, ...], *, return_std: bool = False) -> Any:
+        """Recover a picture from the measurements of its blocks.
+
+        Parameters
+        ----------
+        measurements : array-like of shape (n_blocks, n_measurements), or (3, n_blocks, n_measurements)
+            What `sense` has returned, or measurements made elsewhere with the same Φ.
+        shape : (height, width) or (height, width, 3)
+            The shape of the picture.
+        return_std : bool, default=False
+            Also return how far from the truth each pixel may be.
+
+        Returns
+        -------
+        recovered : ndarray of float64 of this shape
+            The picture, black 0 and white 255, neither rounded nor clipped.
+        std : ndarray of float64 of this shape
+            Only if `return_std`: an estimate of the standard deviation of the error around each pixel, in
+            grey levels. It is no bound.
+        """
+        images, deviations = self._call(_native.recover, measurements, shape)
+        recovered = from_planes(images, tuple(shape))
+        return (recovered, from_planes(deviations, tuple(shape))) if return_std else recovered
+
+    def first_estimate(self, measurements: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Recover every block on its own: what `recover` starts from, in a small part of its time.
+
+        Parameters
+        ----------
+        measurements, shape
+            As for `recover`.
+
+        Returns
+        -------
+        estimate : ndarray of float64 of this shape
+            The picture, with the seams of its blocks.
+        """
+        return from_planes(self._call(_native.first_estimate, measurements, shape), tuple(shape))
+
+    def _call(self, function: Callable[..., Any], measurements: ArrayLike, shape: tuple[int, ...]) -> Any:
+        """Check all there is to check, and run a function of the compiled code."""
+        noise = check_noise("noise", self.noise)
+        phi = self.phi_
+        size = tuple(check_count("shape", side) for side in shape)
+        check_picture_shape(f"shape={size}", size)
+        if phi.shape[1] != _PIXELS:
+            raise ValueError(
+                f"blocks of {phi.shape[1]} pixels cannot be recovered here, only those of 8 × 8; "
+                "use `restore` with an Operator of this block_size"
+            )
+        values = _check_measurements(measurements, phi, size)
+        with running(self.n_threads, self.progress, int(np.prod(size))) as run:
+            return function(values, phi, size[:2], noise, run)
+
+    @property
+    def phi_(self) -> NDArray[np.float64]:
+        """Φ of a block."""
+        if self.phi is None:
+            return self._drawn()
+        phi = np.asarray(self.phi, dtype=np.float64)
+        if phi.ndim != 2 or phi.size == 0 or math.isqrt(phi.shape[1]) ** 2 != phi.shape[1]:
+            raise ValueError(
+                f"phi has shape {phi.shape}; it must have a row for each measurement and a column for "
+                "each pixel of a square block, such as (16, 64)"
+            )
+        check_finite("phi", phi)
+        return phi
+
+    def _drawn(self) -> NDArray[np.float64]:
+        pixels = check_count("block_size", self.block_size) ** 2
+        if not isinstance(self.random_state, numbers.Integral) or self.random_state < 0:
+            raise ValueError(
+                f"random_state={self.random_state!r}: must be a whole number, so that Φ can be drawn again"
+            )
+        if self.kind not in ("orthonormal", "gaussian", "bernoulli"):
+            raise ValueError(f"kind={self.kind!r}: must be 'orthonormal', 'gaussian' or 'bernoulli'")
+        spec = f"{self.kind}:measurements={self._count(pixels)},seed={self.random_state}"
+        return np.ascontiguousarray(Operator(spec, pixels).apply(np.eye(pixels)).T)
+
+    def _count(self, pixels: int) -> int:
+        """Return the number of measurements of a block."""
+        if self.n_measurements is not None:
+            return check_count("n_measurements", self.n_measurements)
+        if not isinstance(self.ratio, numbers.Real):
+            raise TypeError(f"ratio={self.ratio!r}: must be a number")
+        if not 0 < self.ratio <= 1:
+            raise ValueError(f"ratio={self.ratio}: must be above 0 and at most 1")
+        return max(1, round(self.ratio * pixels))
+
+
+def _check_measurements(
+    measurements: ArrayLike, phi: NDArray[np.float64], shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Return measurements as `(n_planes, n_blocks, n_measurements)`."""
+    values = np.ascontiguousarray(measurements, dtype=np.float64)
+    side = math.isqrt(phi.shape[1])
+    expected: tuple[int, ...] = (math.prod(-(-length // side) for length in shape[:2]), len(phi))
+    if len(shape) == 3:
+        expected = (shape[2], *expected)
+    if values.shape != expected:
+        raise ValueError(f"measurements has shape {values.shape}; a picture of shape {shape} has {expected}")
+    check_finite("measurements", values)
+    return values.reshape(-1, *expected[-2:])

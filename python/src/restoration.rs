@@ -1,0 +1,195 @@
+//! Restoration of pictures: planes in, planes and their deviations out.
+
+use numpy::prelude::*;
+use numpy::{IntoPyArray, PyArray3, PyReadonlyArray3, PyUntypedArray};
+use pyo3::prelude::*;
+use sparsemble::degradation::{Blur, Dense, Mask};
+use sparsemble::image::{GrayImage, Size};
+use sparsemble::restoration::{
+    self, BlockMeasurements, CompressiveRecovery, NonLocal, Operated, Restored, natural_gaussians,
+};
+use sparsemble::{MatrixView, Result, Run};
+
+use crate::array::Rows;
+use crate::error::to_python;
+use crate::run::RunOptions;
+
+/// The planes of a picture and how far from the truth each pixel may be, both `(n_planes, height, width)`.
+type RestoredPlanes<'py> = (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>);
+
+/// Takes noise out of each plane.
+#[pyfunction]
+pub(crate) fn denoise<'py>(
+    py: Python<'py>,
+    planes: PyReadonlyArray3<'py, f64>,
+    noise: f64,
+    run: RunOptions,
+) -> PyResult<RestoredPlanes<'py>> {
+    let (planes, size) = images(&planes)?;
+    let work = |plane: &GrayImage, run: Run<'_>| restoration::denoise(plane, noise, run);
+    arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
+}
+
+/// Fills in the pixels of each plane that are not seen: a byte for each pixel, 0 is missing.
+#[pyfunction]
+pub(crate) fn inpaint<'py>(
+    py: Python<'py>,
+    planes: PyReadonlyArray3<'py, f64>,
+    seen: PyReadonlyArray3<'py, u8>,
+    noise: f64,
+    run: RunOptions,
+) -> PyResult<RestoredPlanes<'py>> {
+    let (planes, size) = images(&planes)?;
+    let masks = seen.as_array();
+    let masks = masks.outer_iter().map(|seen| Mask::new(&seen.iter().map(|&byte| byte != 0).collect::<Vec<_>>()));
+    let masks = masks.collect::<Result<Vec<_>>>().map_err(to_python)?;
+    let pairs: Vec<_> = planes.iter().zip(&masks).collect();
+    let work = |&(plane, mask): &(&GrayImage, &Mask), run: Run<'_>| restoration::inpaint(plane, mask, noise, run);
+    arrays(py, run.call(py, |run| in_turn(&pairs, size, run, work))?)
+}
+
+/// The standard deviation of a Gaussian, or any kernel.
+#[derive(FromPyObject)]
+pub(crate) enum Kernel<'py> {
+    Gaussian(f64),
+    Any(Bound<'py, PyUntypedArray>),
+}
+
+/// Undoes the blur of each plane.
+#[pyfunction]
+pub(crate) fn deblur<'py>(
+    py: Python<'py>,
+    planes: PyReadonlyArray3<'py, f64>,
+    kernel: Kernel<'py>,
+    noise: f64,
+    run: RunOptions,
+) -> PyResult<RestoredPlanes<'py>> {
+    let (planes, size) = images(&planes)?;
+    let blur = match kernel {
+        Kernel::Gaussian(sigma) => Blur::gaussian(size, sigma),
+        Kernel::Any(kernel) => Blur::new(size, Rows::<f64>::new(&kernel)?.matrix()?),
+    };
+    let blur = blur.map_err(to_python)?;
+    let work = |plane: &GrayImage, run: Run<'_>| restoration::deblur(plane, &blur, noise, run);
+    arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
+}
+
+/// The measurements of each plane, `(n_planes, n_blocks, n_measurements)`.
+#[pyfunction]
+pub(crate) fn sense<'py>(
+    py: Python<'py>,
+    planes: PyReadonlyArray3<'py, f64>,
+    phi: Bound<'py, PyUntypedArray>,
+) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    let (planes, _) = images(&planes)?;
+    let phi = matrix(&phi)?;
+    let sense = || planes.iter().map(|plane| BlockMeasurements::sense(plane, phi.clone())).collect::<Result<Vec<_>>>();
+    let sensed = py.detach(sense).map_err(to_python)?;
+    let (blocks, rows) = sensed.first().map_or((0, 0), |first| (first.values().columns(), first.values().rows()));
+    let values: Vec<f64> = sensed.iter().flat_map(|plane| plane.values().to_matrix().into_vec()).collect();
+    values.into_pyarray(py).reshape([sensed.len(), blocks, rows])
+}
+
+/// A picture of this height and width from the measurements of its blocks, `(n_planes, n_blocks, n_measurements)`.
+#[pyfunction]
+pub(crate) fn recover<'py>(
+    py: Python<'py>,
+    measurements: PyReadonlyArray3<'py, f64>,
+    phi: Bound<'py, PyUntypedArray>,
+    shape: (usize, usize),
+    noise: f64,
+    run: RunOptions,
+) -> PyResult<RestoredPlanes<'py>> {
+    let (planes, size) = sensed(&measurements, &phi, shape)?;
+    let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
+    let gaussians = natural_gaussians().map_err(to_python)?;
+    let work =
+        |plane: &BlockMeasurements, run: Run<'_>| recovery.recover(plane, &gaussians, &mut NonLocal::default(), run);
+    arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
+}
+
+/// The same picture with every block on its own.
+#[pyfunction]
+pub(crate) fn first_estimate<'py>(
+    py: Python<'py>,
+    measurements: PyReadonlyArray3<'py, f64>,
+    phi: Bound<'py, PyUntypedArray>,
+    shape: (usize, usize),
+    noise: f64,
+    run: RunOptions,
+) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    let (planes, size) = sensed(&measurements, &phi, shape)?;
+    let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
+    let gaussians = natural_gaussians().map_err(to_python)?;
+    let work = |plane: &BlockMeasurements, run: Run<'_>| Ok(recovery.first_estimate(plane, &gaussians, run)?.image);
+    array(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
+}
+
+fn sensed(
+    measurements: &PyReadonlyArray3<'_, f64>,
+    phi: &Bound<'_, PyUntypedArray>,
+    (height, width): (usize, usize),
+) -> PyResult<(Vec<BlockMeasurements>, Size)> {
+    let (size, phi) = (Size { width, height }, matrix(phi)?);
+    let [_, blocks, rows] = dimensions(measurements);
+    let plane =
+        |values: &[f64]| BlockMeasurements::new(size, phi.clone(), MatrixView::from_columns(values, rows, blocks)?);
+    let planes = measurements.as_slice()?.chunks((blocks * rows).max(1)).map(plane).collect::<Result<_>>();
+    Ok((planes.map_err(to_python)?, size))
+}
+
+/// Pictures from what an operator, `(text, (height, width), block_side)`, has left of them, one a row.
+#[pyfunction]
+pub(crate) fn restore<'py>(
+    py: Python<'py>,
+    measurements: Bound<'py, PyUntypedArray>,
+    operator: (String, (usize, usize), usize),
+    noise: f64,
+    run: RunOptions,
+) -> PyResult<RestoredPlanes<'py>> {
+    let (text, (height, width), block_side) = operator;
+    let (operator, size) = (text.parse().map_err(to_python)?, Size { width, height });
+    let measurements = Rows::<f64>::new(&measurements)?;
+    let measurements = measurements.columns()?.to_matrix();
+    let planes: Vec<&[f64]> = (0..measurements.columns()).map(|plane| measurements.column(plane)).collect();
+    let seen = Operated { operator: &operator, size, block_side, noise };
+    let work = |plane: &&[f64], run: Run<'_>| seen.restore(plane, run);
+    arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
+}
+
+fn matrix(phi: &Bound<'_, PyUntypedArray>) -> PyResult<Dense<f64>> {
+    Dense::new(Rows::<f64>::new(phi)?.matrix()?).map_err(to_python)
+}
+
+fn dimensions(array: &PyReadonlyArray3<'_, f64>) -> [usize; 3] {
+    let dimensions = array.shape();
+    [dimensions[0], dimensions[1], dimensions[2]]
+}
+
+/// The planes, and their size.
+fn images(planes: &PyReadonlyArray3<'_, f64>) -> PyResult<(Vec<GrayImage>, Size)> {
+    let [_, height, width] = dimensions(planes);
+    let size = Size { width, height };
+    let image = |samples: &[f64]| GrayImage::new(size, samples.to_vec());
+    let images = planes.as_slice()?.chunks((height * width).max(1)).map(image).collect::<Result<_>>();
+    Ok((images.map_err(to_python)?, size))
+}
+
+/// Restores plane after plane; progress is told in pixels of the whole picture.
+fn in_turn<P, R>(planes: &[P], size: Size, run: Run<'_>, work: impl Fn(&P, Run<'_>) -> Result<R>) -> Result<Vec<R>> {
+    let pixels = size.width * size.height;
+    let part = |plane: usize| run.part(plane * pixels..(plane + 1) * pixels, planes.len() * pixels);
+    planes.iter().enumerate().map(|(number, plane)| work(plane, part(number))).collect()
+}
+
+fn arrays(py: Python<'_>, planes: Vec<Restored>) -> PyResult<RestoredPlanes<'_>> {
+    let (images, deviations) = planes.into_iter().map(|Restored { image, deviation }| (image, deviation)).unzip();
+    Ok((array(py, images)?, array(py, deviations)?))
+}
+
+fn array(py: Python<'_>, planes: Vec<GrayImage>) -> PyResult<Bound<'_, PyArray3<f64>>> {
+    let size = planes.first().map_or(Size { width: 0, height: 0 }, GrayImage::size);
+    let shape = [planes.len(), size.height, size.width];
+    let samples: Vec<f64> = planes.into_iter().flat_map(GrayImage::into_samples).collect();
+    samples.into_pyarray(py).reshape(shape)
+}
