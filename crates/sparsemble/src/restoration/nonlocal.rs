@@ -141,8 +141,8 @@ impl NonLocal {
                 None => None,
             };
             let factor = if guide.is_some() { 1.0 } else { self.caution.sqrt() };
-            let pass = Pass { settings: self, noisy: &noisy, pilot: guide.as_ref(), noise: (sigma * factor) as f32 };
-            pilot = Some(pass.estimate(turn * self.passes, part)?);
+            let step = Pass { settings: self, noisy: &noisy, pilot: guide.as_ref(), noise: (sigma * factor) as f32 };
+            pilot = Some(step.estimate(turn * self.passes + pass, part)?);
         }
         // There is at least one pass.
         Ok(pilot.unwrap_or_else(|| image.clone()))

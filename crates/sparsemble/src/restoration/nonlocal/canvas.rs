@@ -51,16 +51,17 @@ pub(super) fn means(canvases: &[Canvas], size: Size, side: usize) -> Vec<f64> {
         counts[start..].iter_mut().zip(&canvas.patches).for_each(|(count, &patches)| *count += u32::from(patches));
     }
     counts.chunks_exact_mut(size.width).for_each(|row| spread(row, side, 1));
-    for column in 0..size.width {
-        spread(&mut counts[column..], side, size.width);
-    }
+    spread(&mut counts, side, size.width);
     sums.iter().zip(counts).map(|(sum, count)| sum / f64::from(count)).collect()
 }
 
-/// Replaces each entry by the sum of itself and the `side − 1` before it, `step` apart.
+/// Adds to each entry the `side − 1` before it that are `step` apart.
 fn spread(entries: &mut [u32], side: usize, step: usize) {
-    let last = (entries.len() - 1) / step;
-    for i in (0..=last).rev() {
-        entries[i * step] = (i.saturating_sub(side - 1)..=i).map(|k| entries[k * step]).sum();
+    // From the last to the first, so that those before are still what they were.
+    for end in (step..=entries.len()).rev().step_by(step) {
+        let (before, own) = entries[..end].split_at_mut(end - step);
+        for earlier in before.rchunks_exact(step).take(side - 1) {
+            own.iter_mut().zip(earlier).for_each(|(own, earlier)| *own += earlier);
+        }
     }
 }

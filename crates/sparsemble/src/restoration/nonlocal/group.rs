@@ -19,6 +19,9 @@ const ROWS: usize = 4;
 /// Below this part of the energy of the group, σ² would be lost in the rounding of single precision.
 const LEAST_NOISE: f32 = 1e-6;
 
+/// Far beyond any energy, and far from the largest number.
+const MOST_NOISE: f32 = 1e30;
+
 /// The space to estimate groups in; matrices are row by row, the patches of a group across.
 #[derive(Debug)]
 pub(super) struct GroupEstimator {
@@ -60,30 +63,37 @@ impl GroupEstimator {
         noise: f32,
     ) -> impl Iterator<Item = &[f32]> {
         gather(pilot.unwrap_or(noisy), places, self.side, self.width, &mut self.centred);
-        self.centre(places.len());
+        self.centre(simd, places.len());
         if pilot.is_some() {
             gather(noisy, places, self.side, self.width, &mut self.patches);
             let rows = self.patches.chunks_exact_mut(self.width).zip(&self.means);
             rows.for_each(|(row, mean)| row.iter_mut().for_each(|value| *value -= mean));
         }
-        let right = if pilot.is_some() { &self.patches } else { &self.centred };
         products(simd, (&self.centred, &self.centred), self.width, &mut self.system);
-        products(simd, (&self.centred, right), self.width, &mut self.system[self.width..]);
+        if pilot.is_some() {
+            products(simd, (&self.centred, &self.patches), self.width, &mut self.system[self.width..]);
+        } else {
+            self.system.chunks_exact_mut(2 * self.width).for_each(|row| row.copy_within(..self.width, self.width));
+        }
         let energy: f32 = (0..self.width).map(|i| self.system[i * (2 * self.width + 1)]).sum();
-        let ridge = (places.len() as f32 * noise * noise).max(LEAST_NOISE * energy).max(f32::MIN_POSITIVE);
+        let least = LEAST_NOISE * energy + f32::MIN_POSITIVE;
+        let ridge = (places.len() as f32 * noise * noise).max(least).min(MOST_NOISE);
         factor(simd, self.width, ridge, &mut self.system);
         solve(simd, self.width, &mut self.system);
         self.combine(simd);
         self.patches.chunks_exact(self.width).map(|row| &row[..places.len()]).take(self.side * self.side)
     }
 
-    /// Takes out the mean of the group.
+    /// Takes out the mean of the group; beyond its `count` patches the rows stay zero.
     #[inline(always)]
-    fn centre(&mut self, count: usize) {
+    fn centre<S: Simd>(&mut self, simd: S, count: usize) {
+        let lanes = S::f32s::LEN;
         for (row, mean) in self.centred.chunks_exact_mut(self.width).zip(&mut self.means) {
-            let row = &mut row[..count];
-            *mean = row.iter().sum::<f32>() / count as f32;
-            for value in row.iter_mut() {
+            row[count..].fill(0.0);
+            let mut sums = S::f32s::splat(simd, 0.0);
+            row.chunks_exact(lanes).for_each(|part| sums += S::f32s::from_slice(simd, part));
+            *mean = sums.reduce_sum() / count as f32;
+            for value in &mut row[..count] {
                 *value -= *mean;
             }
         }

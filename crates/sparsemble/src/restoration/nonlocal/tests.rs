@@ -164,6 +164,24 @@ fn noise_is_taken_out() {
     assert!(psnr(&clean, &guided).unwrap() > after + 1.0);
 }
 
+#[cfg(feature = "io")]
+#[test]
+fn noise_is_taken_out_of_photographs() {
+    for (name, least) in [("camera.png", 7.5), ("chelsea.png", 8.5), ("brick.png", 6.0)] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/cc0").join(name);
+        let whole = crate::image::read(path).unwrap();
+        let part = size(128, 128);
+        let clean = GrayImage::from_fn(part, |row, column| whole.row(row + 90)[column + 150]).unwrap();
+        let noise = picture(part, 25.0).into_samples();
+        let noise = noise.iter().zip(picture(part, 0.0).into_samples()).map(|(with, without)| with - without);
+        let samples = clean.samples().iter().zip(noise).map(|(value, noise)| value + noise).collect();
+        let noisy = GrayImage::new(part, samples).unwrap();
+        let found = NonLocal::white_noise().estimate(&noisy, 25.0, None, Run::default()).unwrap();
+        let (before, after) = (psnr(&clean, &noisy).unwrap(), psnr(&clean, &found).unwrap());
+        assert!(after > before + least, "{name}: {before:.2} dB became {after:.2} dB");
+    }
+}
+
 #[test]
 fn results_are_the_same_bits_for_any_number_of_threads() {
     let noisy = picture(size(75, 150), 15.0);
@@ -214,6 +232,7 @@ fn what_cannot_be_done_is_refused() {
         assert!(matches!(bad.estimate(&image, 1.0, None, Run::default()), Err(Error::InvalidParameter { .. })));
     }
     assert!(good.estimate(&image, f64::NAN, None, Run::default()).is_err());
+    assert!(good.estimate(&image, -1.0, None, Run::default()).is_err());
     let other = picture(size(12, 13), 1.0);
     assert!(good.estimate(&image, 1.0, Some(&other), Run::default()).is_err());
     let broken = GrayImage::from_fn(size(12, 12), |r, c| if (r, c) == (3, 5) { f64::INFINITY } else { 0.0 }).unwrap();
