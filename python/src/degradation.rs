@@ -45,7 +45,7 @@ fn operator(text: &str) -> PyResult<degradation::Operator> {
 /// Φ built for samples or pictures.
 #[pyclass(frozen, module = "sparsemble._native")]
 pub(crate) struct Operator {
-    operator: degradation::Operator,
+    text: String,
     numbers: Numbers,
     /// The height and width of what is measured, if it is a picture.
     measured: Option<(usize, usize)>,
@@ -79,7 +79,7 @@ impl Operator {
         };
         let size = if let [height, width] = shape[..] { Some(Size { width, height }) } else { None };
         let measured = size.and_then(|size| operator.measured_size(size)).map(|size| (size.height, size.width));
-        Ok(Self { operator, numbers, measured })
+        Ok(Self { text: operator.to_string(), numbers, measured })
     }
 
     /// Φ of each row.
@@ -93,8 +93,8 @@ impl Operator {
     }
 
     #[getter]
-    fn text(&self) -> String {
-        self.operator.to_string()
+    fn text(&self) -> &str {
+        &self.text
     }
 
     #[getter]

@@ -17,7 +17,7 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         }
         // Samples and atoms are columns to the library and rows to Python.
         Error::NotFinite { what, row, column } => PyValueError::new_err(format!(
-            "{}[{column}, {row}] is NaN or infinite; remove the row, or leave the entry out with `mask`",
+            "{}[{column}, {row}] is NaN or infinite; remove the row (only sparse_encode can leave entries out, by its mask)",
             argument(what)
         )),
         Error::Empty { what, unit } => {

@@ -1,7 +1,6 @@
 //! The weights of an ensemble under the four constraints, for each sample or shared by all.
 
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sparsemble::ensemble::{Certificate, WeightConstraint};
 use sparsemble::{Run, Scalar};
@@ -32,7 +31,7 @@ pub(crate) fn ensemble_weights<'py>(
     kind: (String, bool),
     run: RunOptions,
 ) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
-    let kind = (constraint_of(&kind.0)?, kind.1);
+    let kind = (kind.0.parse().map_err(to_python)?, kind.1);
     each!(model, held => weights(py, held, &arrays, kind, run))
 }
 
@@ -55,18 +54,6 @@ fn weights<'py, T: Scalar + Element>(
     let gram = run.call(py, |run| ensemble.member_gram(x, targets, masses, &coder, run))?;
     let weights = gram.weights(constraint);
     Ok((weights.beta.into_pyarray(py).into_any(), certificates(py, &[weights.certificate])))
-}
-
-fn constraint_of(name: &str) -> PyResult<WeightConstraint> {
-    match name {
-        "unconstrained" => Ok(WeightConstraint::Unconstrained),
-        "non-negative" => Ok(WeightConstraint::NonNegative),
-        "affine" => Ok(WeightConstraint::Affine),
-        "simplex" => Ok(WeightConstraint::Simplex),
-        other => Err(PyValueError::new_err(format!(
-            "constraint={other:?} is not known; use one of 'unconstrained', 'non-negative', 'affine', 'simplex'"
-        ))),
-    }
 }
 
 fn certificates<'py>(py: Python<'py>, all: &[Certificate]) -> Certificates<'py> {

@@ -191,7 +191,7 @@ def test_a_degraded_ensemble_is_weighed_by_the_whole_samples(X):
 
 def test_wrong_weighing_is_named(X):
     ensemble = make("rand-ex-av").fit(X)
-    with pytest.raises(ValueError, match=r"constraint=.convex. is not known; use one of 'unconstrained'"):
+    with pytest.raises(ValueError, match="constraint=convex: is not known; use one of unconstrained"):
         ensemble_weights(ensemble, X, constraint="convex")
     with pytest.raises(ValueError, match="sample_weight has no effect with per_sample=True"):
         ensemble_weights(ensemble, X, per_sample=True, sample_weight=np.ones(200))

@@ -1,10 +1,12 @@
 //! The Python side: a virtual environment of our own, the wheel installed into it, and the checks of the package.
 
+use std::env::consts::EXE_EXTENSION;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::rust;
 use crate::workspace::{Workspace, output, run};
 
 /// What the checks need, one package a line.
@@ -112,5 +114,8 @@ pub(crate) fn pytest(workspace: &Workspace) -> Result<()> {
     // Run from an empty folder: nothing of the source tree can shadow the installed package.
     let folder = workspace.empty_folder("pytest")?;
     let mut pytest = workspace.package()?.python(&folder);
+    // The program and the package must understand each other.
+    rust::build(workspace, "--bins")?;
+    pytest.env("SPARSEMBLE_PROGRAM", workspace.target("debug/sparsemble").with_extension(EXE_EXTENSION));
     run(pytest.args(["-m", "pytest", "-p", "no:cacheprovider"]).arg(workspace.path("python/tests")))
 }

@@ -73,7 +73,7 @@ pub(crate) fn examples(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Builds the `--lib` or `--examples` of everything that is tested: with one choice of packages and features in all
+/// Builds the `--lib`, `--bins` or `--examples` of everything that is tested: with one choice of packages and features in all
 /// steps, cargo builds nothing twice.
 pub(crate) fn build(workspace: &Workspace, targets: &str) -> Result<()> {
     run(workspace.cargo().args(["build", "--quiet", targets]).args(TESTED))

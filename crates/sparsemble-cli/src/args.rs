@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use coder::CoderArguments;
 pub(crate) use paper::PaperArguments;
-pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments};
+pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments, WeightsArguments};
 pub(crate) use restore::{Preset, RecoverArguments, RestoreArguments, SenseArguments, Task, WrittenArguments};
 pub(crate) use run::RunArguments;
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments};
@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Encode(EncodeArguments),
     /// Approximate samples by a model, from their codes or from themselves.
     Reconstruct(ReconstructArguments),
+    /// Find the weights with which an ensemble approximates samples best, and certify them.
+    Weights(WeightsArguments),
     /// Keep a few random measurements of every block of a picture, and nothing else.
     Sense(SenseArguments),
     /// Recover a picture from such measurements.

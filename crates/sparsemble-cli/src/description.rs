@@ -1,7 +1,7 @@
 //! A model in words and figures.
 
 use serde_json::{Value, json};
-use sparsemble::ensemble::{Ensemble, Round, SparseModel};
+use sparsemble::ensemble::{Ensemble, SparseModel, weights_of_rounds};
 use sparsemble::{Model, Scalar};
 
 /// Of a model that has no atoms.
@@ -84,11 +84,12 @@ pub(crate) fn errors<T: Scalar>(model: &Model<T>) -> Vec<f64> {
     }
 }
 
-/// The error of the model itself on its training samples; rounds beyond the best one of a validation are not in it.
+/// The error of the model itself on its training samples; rounds beyond the best one of a validation are not in it. It
+/// is not known of an ensemble that was given other weights.
 pub(crate) fn error<T: Scalar>(model: &Model<T>) -> Option<f64> {
-    let curve: &[Round] = &model.training().curve;
-    match model {
-        Model::Ensemble(ensemble) => curve.get(ensemble.n_models() - 1).map(|round| round.error),
-        _ => errors(model).last().copied(),
-    }
+    let Model::Ensemble(ensemble) = model else { return errors(model).last().copied() };
+    let rounds = model.training().curve.get(..ensemble.n_models())?;
+    let alphas: Vec<f64> = rounds.iter().map(|round| round.alpha).collect();
+    let its_own = ensemble.beta() == weights_of_rounds(&alphas);
+    rounds.last().filter(|_| its_own).map(|round| round.error)
 }

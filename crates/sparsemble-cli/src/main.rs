@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Info(info) => commands::info::run(&info),
         Command::Encode(encode) => commands::encode::run(&encode),
         Command::Reconstruct(reconstruct) => commands::reconstruct::run(&reconstruct),
+        Command::Weights(weights) => commands::weights::run(&weights),
         Command::Sense(sense) => commands::sense::run(&sense),
         Command::Recover(recover) => commands::recover::run(&recover),
         Command::Restore(restore) => commands::restore::run(&restore),

@@ -46,16 +46,16 @@ const UNSAID: &str = "\
   Here the rows are Gaussian and then made orthonormal (`--projection`). This choice and that of the means were made by
   looking: of eight combinations in a prototype it was the one closest to the table. Agreement with the table says that
   the reading is plausible, no more.
-- **Coefficients of Ex-MLD** through Φ: least squares. The undivided correlation, \"simple correlation operations\" in the
-  paper, fits its numbers better with entries of variance 1/N and worse with orthonormal rows (`--projection gaussian
-  --raw-correlations`).
+- **Coefficients of Ex-MLD** through Φ: least squares. With the undivided correlation (\"simple correlation operations\" in
+  the paper) and entries of variance 1/N, `--projection gaussian --raw-correlations`, a prototype came closer to the
+  printed numbers of Ex-MLD, above all for N = 32; but then the other methods fit worse.
 - **Training patches** of Table 1: as many as its caption says, after the nearly flat ones are taken out; the paper draws
   100,000 before. Alt-Opt starts from K-Means centres. All methods but the boosted ones are trained once, as they do not
   depend on Φ.
 - **Pictures** of Table 1: 512 × 512 but for House and Peppers (256 × 256), as their common copies are; PSNR is that of
   pictures rounded to 8 bits.
-- **Fig. 5**: the caption speaks of rounds of BoostKM at 25 %, the text and the captions of the panels of five methods at
-  N = 8; we follow these.
+- **Fig. 5**: its caption speaks of rounds of BoostKM at 25 %; its panels, and the text, of five methods at N = 8. We
+  follow the latter.
 ";
 
 /// How the statements are judged, and what was known when the tests were chosen.

@@ -15,6 +15,8 @@ const BOTTOM: f64 = HEIGHT - 62.0;
 
 /// Entries in a row of the legend.
 const LEGEND_COLUMNS: usize = 3;
+/// Bars narrower than this have no room for their value.
+const VALUE_WIDTH: f64 = 26.0;
 /// About how many lines the grid has.
 const TICKS: f64 = 6.0;
 
@@ -96,8 +98,10 @@ pub(crate) fn bars(labels: &Labels<'_>, groups: &[String], series: &[Series]) ->
                 plot,
                 "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
             );
-            let middle = x + 0.5 * width;
-            plot += &text(middle, y - 4.0, "class=\"value\" text-anchor=\"middle\"", &short(value));
+            if bar_width >= VALUE_WIDTH {
+                let middle = x + 0.5 * width;
+                plot += &text(middle, y - 4.0, "class=\"value\" text-anchor=\"middle\"", &short(value));
+            }
         }
     }
     plot + "</svg>\n"
@@ -314,6 +318,13 @@ mod tests {
         assert!((height("c0", 1) / height("c0", 0) - 2.0).abs() < 0.01);
         assert!((height("c1 pale", 0) / height("c0", 0) - 4.0).abs() < 0.01);
         assert!(plot.contains("A &lt; B &amp; C") && plot.trim_end().ends_with("</svg>"));
+        // Values are written where they do not run into each other.
+        let values = |groups: usize| {
+            let series = [0, 1, 2].map(|colour| Series::new("one", vec![1.0; groups], colour));
+            let names: Vec<String> = (0..groups).map(|group| group.to_string()).collect();
+            bars(&LABELS, &names, &series).matches("class=\"value\"").count()
+        };
+        assert_eq!([values(3), values(9)], [9, 0]);
     }
 
     #[test]

@@ -161,7 +161,6 @@ pub fn outcome(settings: &Sensing, names: &[String], cells: &[Cell]) -> Outcome 
         Means::Free => "the means of blocks are estimated from the N measurements",
         Means::InAtoms => "the atoms represent the means of blocks",
     };
-    let seconds: f64 = cells.iter().map(|cell| cell.seconds).sum();
     Outcome {
         name: "table1",
         title: TITLE,
@@ -170,8 +169,7 @@ pub fn outcome(settings: &Sensing, names: &[String], cells: &[Cell]) -> Outcome 
              side by side, {means}; λ = {} for intensities up to {}, K = {}, L = {}, {} training patches, Ex-MLD \
              by {}. The row *± over Φ* is the standard deviation of the mean over the pictures; *deviation* is ours minus \
              the paper's and the mean of its absolute values. LMMSE is the linear estimator with the same side \
-             information, which is not in the paper. In the mean over the pictures it is not beaten by: {}. All cells \
-             took {seconds:.0} s.",
+             information, which is not in the paper. In the mean over the pictures it is not beaten by: {}.",
             table.draws(),
             settings.projection,
             settings.block_side,

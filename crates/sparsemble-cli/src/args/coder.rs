@@ -8,7 +8,7 @@ use sparsemble::coding::{Coder, OneSparse};
 #[group(multiple = false)]
 pub(crate) struct CoderArguments {
     /// Code by the lasso, ‖x − Da‖² + λ‖a‖₁ (no ½: scikit-learn's alpha is λ/2).
-    #[arg(long, value_name = "λ")]
+    #[arg(long, value_name = "λ", allow_negative_numbers = true)]
     lambda: Option<f64>,
 
     /// Code by orthogonal matching pursuit with at most this many atoms a sample.

@@ -1,8 +1,9 @@
-//! What can be typed after `sparsemble info`, `encode` and `reconstruct`.
+//! What can be typed after `sparsemble info`, `encode`, `reconstruct` and `weights`.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use sparsemble::ensemble::WeightConstraint;
 
 use super::{CoderArguments, RunArguments};
 
@@ -82,6 +83,47 @@ pub(crate) struct ReconstructArguments {
     /// Write how far the members of the ensemble are from each other, a number a sample: .npy or .csv.
     #[arg(long, value_name = "FILE", requires = "samples")]
     pub(crate) spread: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) coder: CoderArguments,
+
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  sparsemble weights model.safetensors samples.npy --constraint affine -o better.safetensors
+  sparsemble weights model.safetensors samples.npy --per-sample -o weights.npy
+
+Constraints:
+  unconstrained  any weights
+  non-negative   none below zero
+  affine         they sum to one
+  simplex        both
+
+Under each of them the combination is at least as good as the best of its members; what is printed certifies it.")]
+pub(crate) struct WeightsArguments {
+    /// The model file, of an ensemble.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    /// The samples to approximate: .npy, .npz, .csv or .mat.
+    #[arg(value_name = "SAMPLES")]
+    pub(crate) samples: PathBuf,
+
+    /// The model file with these weights; with --per-sample the file of weights, a sample a row: .npy or .csv.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+
+    /// unconstrained, non-negative, affine or simplex.
+    #[arg(long, default_value_t = WeightConstraint::Simplex)]
+    pub(crate) constraint: WeightConstraint,
+
+    /// Find weights for each sample, which know the sample, instead of one set for all.
+    #[arg(long)]
+    pub(crate) per_sample: bool,
 
     #[command(flatten)]
     pub(crate) coder: CoderArguments,

@@ -84,6 +84,10 @@ pub(crate) struct TrainArguments {
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
 
+    /// How much each row of the matrices counts: a matrix file with a number a row.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) masses: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) patches: PatchArguments,
 
@@ -99,21 +103,21 @@ pub(crate) struct TrainArguments {
     pub(crate) run: RunArguments,
 }
 
-/// What is taken from pictures.
+/// What is taken from pictures; nothing of it has a meaning for matrices.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Patches of pictures")]
 pub(crate) struct PatchArguments {
-    /// The side of a patch in pixels.
-    #[arg(long, value_name = "PIXELS", default_value_t = 8)]
-    pub(crate) patch: usize,
+    /// The side of a patch in pixels [default: 8].
+    #[arg(long, value_name = "PIXELS")]
+    pub(crate) patch: Option<usize>,
 
     /// How many patches to draw at random [default: 100000, or all there are if these are fewer].
     #[arg(long, value_name = "T")]
     pub(crate) samples: Option<usize>,
 
-    /// Leave out patches whose variance, in squared grey levels, is not above this.
-    #[arg(long, value_name = "V", default_value_t = 10.0)]
-    pub(crate) min_variance: f64,
+    /// Leave out patches whose variance, in squared grey levels, is not above this [default: 10].
+    #[arg(long, value_name = "V")]
+    pub(crate) min_variance: Option<f64>,
 
     /// Do not subtract the mean of each patch.
     #[arg(long)]

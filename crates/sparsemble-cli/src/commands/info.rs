@@ -54,7 +54,7 @@ fn text<T: Scalar>(inspection: &Inspection, loaded: &Loaded<T>) -> Result<String
     let mut text = String::new();
     let mut line = |name: &str, value: &str| -> Result<()> {
         if !value.is_empty() {
-            writeln!(text, "{name:12} {value}").context("cannot write")?;
+            writeln!(text, "{name:12} {}", harmless(value)).context("cannot write")?;
         }
         Ok(())
     };
@@ -82,6 +82,11 @@ fn text<T: Scalar>(inspection: &Inspection, loaded: &Loaded<T>) -> Result<String
     );
     line("versions", &versions)?;
     Ok(text)
+}
+
+/// A text of a file, which may hold anything, without what a terminal would obey.
+fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
 /// The errors of the steps as bars, between the least and the largest of them.

@@ -12,3 +12,4 @@ pub(crate) mod restore;
 mod restored;
 pub(crate) mod sense;
 pub(crate) mod train;
+pub(crate) mod weights;

@@ -141,15 +141,14 @@ fn report(arguments: &RecoverArguments, measured: &Measured, way: &Recovered, se
         compare(arguments.reference.as_deref(), &way.starts.iter().collect::<Vec<_>>())?
     };
     let share = 100.0 * first.phi().n_measurements() as f64 / first.phi().n_features() as f64;
-    let mut text =
-        format!("{} picture from {share:.1} % of its numbers, by {} ({seconds:.1} s)", first.image_size(), way.name);
-    if let Some(psnr) = psnr {
-        text += &format!("\nPSNR {psnr:.2} dB");
-    }
-    if let Some(start) = start {
-        text += &format!("; every block on its own {start:.2} dB");
-    }
-    text += &format!("\nwrote {}", arguments.output.display());
+    let compared = psnr.map_or(String::new(), |psnr| format!("\nPSNR {psnr:.2} dB"));
+    let alone = start.map_or(String::new(), |start| format!("; every block on its own {start:.2} dB"));
+    let text = format!(
+        "{} picture from {share:.1} % of its numbers, by {} ({seconds:.1} s){compared}{alone}\nwrote {}",
+        first.image_size(),
+        way.name,
+        arguments.output.display()
+    );
     let object = json!({
         "program": "sparsemble recover",
         "version": env!("CARGO_PKG_VERSION"),

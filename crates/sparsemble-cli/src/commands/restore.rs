@@ -111,11 +111,11 @@ fn report(
     let images = |planes: Vec<&GrayImage>| compare(arguments.reference.as_deref(), &planes);
     let (damaged, psnr) = (images(before.iter().collect())?, images(after.iter().map(|plane| &plane.image).collect())?);
     let task = format!("{:?}", arguments.task).to_lowercase();
-    let mut text = format!("{task}: {size} picture ({seconds:.1} s)");
-    if let (Some(damaged), Some(psnr)) = (damaged, psnr) {
-        text += &format!("\nPSNR {damaged:.2} dB before, {psnr:.2} dB after");
-    }
-    text += &format!("\nwrote {}", arguments.output.display());
+    let compared = match (damaged, psnr) {
+        (Some(damaged), Some(psnr)) => format!("\nPSNR {damaged:.2} dB before, {psnr:.2} dB after"),
+        _ => String::new(),
+    };
+    let text = format!("{task}: {size} picture ({seconds:.1} s){compared}\nwrote {}", arguments.output.display());
     let object = json!({
         "program": "sparsemble restore",
         "version": env!("CARGO_PKG_VERSION"),

@@ -3,7 +3,7 @@
 use std::fs;
 
 use sparsemble::image::{Size, read};
-use sparsemble::model_file::{load, save_checkpoint};
+use sparsemble::model_file::{load, save, save_checkpoint};
 
 use crate::program::Program;
 
@@ -58,6 +58,17 @@ fn atoms_are_drawn_where_they_are_square() {
     program.succeed("train --method rand-ex-av --atoms 2 --models 1 -o two two.csv");
     let flat = program.fail("info two --atoms two.png", 1);
     assert_eq!(flat, "atoms of 2 features are no square patches and cannot be drawn; leave --atoms out");
+}
+
+#[test]
+fn a_file_cannot_command_the_terminal_or_add_lines() {
+    let program = trained();
+    let mut loaded = load::<f32>(program.path("m")).unwrap();
+    loaded.record.data.description = "\u{1b}[31mred\nmodel        another".into();
+    save(program.path("c"), &loaded.model, &loaded.record).unwrap();
+    let (text, _) = program.succeed("info c");
+    assert!(text.contains("data         \\u{1b}[31mred\\nmodel        another\n"), "{text}");
+    assert!(!text.contains('\u{1b}'));
 }
 
 #[test]

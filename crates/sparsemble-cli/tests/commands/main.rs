@@ -8,3 +8,4 @@ mod represent;
 mod restore;
 mod resume;
 mod train;
+mod weights;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use sparsemble::model_file::{load, save};
-use sparsemble::{Model, matrix_file};
+use sparsemble::{Matrix, Model, matrix_file};
 
 use crate::program::{Program, photograph, samples};
 
@@ -123,6 +123,22 @@ fn boosting_sees_through_phi_and_stops_by_validation() {
 }
 
 #[test]
+fn rows_count_by_their_masses() {
+    let program = Program::with_samples::<f64>();
+    let mass = |i: usize| if i < 250 { 0.0 } else { 2.0 };
+    matrix_file::write(program.path("masses.csv"), Matrix::from_fn(1, 300, |_, i| mass(i)).view()).unwrap();
+    program.succeed("train --method boost-ex --atoms 6 --models 3 --masses masses.csv -o m samples.npy");
+    let Model::Ensemble(ensemble) = load::<f64>(program.path("m")).unwrap().model else { panic!("an ensemble") };
+    assert!(ensemble.models().iter().flat_map(|model| model.sources().unwrap()).all(|source| *source >= 250));
+    let wide = program.fail("train --method boost-ex --atoms 6 --masses samples.npy -o n samples.npy", 1);
+    assert_eq!(wide, "samples.npy must have one number a row, how much a sample counts");
+    let (_, warning) = program.succeed("train --method rand-ex-av --atoms 6 --models 2 --patch 4 -o p samples.npy");
+    assert!(warning.starts_with("warning: --patch is for pictures"), "{warning}");
+    let negative = program.fail("train --method boost-km --atoms 6 --lambda -1 -o n samples.npy", 1);
+    assert!(negative.starts_with("lambda = -1"), "{negative}");
+}
+
+#[test]
 fn nothing_is_written_over_without_force() {
     let program = Program::with_samples::<f32>();
     let train = "train --method rand-ex-av --atoms 4 --models 2 -o m samples.npy";
@@ -174,7 +190,9 @@ fn wrong_usage_exits_with_2() {
         ("train --method boost-km -o m", "<SOURCE>..."),
         ("train --method boost-km --lambda 1 --sparsity 2 -o m samples.npy", "cannot be used with"),
         ("train --method boost-km --coder magic -o m samples.npy", "is not known"),
-        ("train --method boost-km --samples 5 -o m samples.npy", "matrices are taken as they are"),
+        ("train --method boost-km --samples 5 -o m samples.npy", "--samples is for pictures; matrices are taken"),
+        ("train --method boost-km --min-variance 5 -o m samples.npy", "--min-variance is for pictures"),
+        ("train --method boost-km --masses samples.npy -o m picture.png", "--masses is for the rows of matrices"),
         ("train --method alt-opt --models 3 -o m samples.npy", "has no use for --models"),
         ("train --method ex-mld --lambda 3 -o m samples.npy", "has no use for a coder"),
         ("train --method boost-km --patience 3 -o m samples.npy", "--validation <F>"),

@@ -12,13 +12,16 @@ mod by_samples;
 
 pub use by_samples::OracleWeights;
 
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
+
 use crate::error::{Error, Result, expect_size};
 use crate::masses::check_mass;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 use crate::sums::product;
 
-/// What is asked of the weights β.
+/// What is asked of the weights β; its name is that of the variant, `non-negative`.
 ///
 /// The residuals of the four cases are ordered: 1 ≤ 2 ≤ 4 and 1 ≤ 3 ≤ 4, and none exceeds that of the best member.
 ///
@@ -39,12 +42,41 @@ impl WeightConstraint {
     /// The four cases in the paper's order.
     pub const ALL: [Self; 4] = [Self::Unconstrained, Self::NonNegative, Self::Affine, Self::Simplex];
 
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unconstrained => "unconstrained",
+            Self::NonNegative => "non-negative",
+            Self::Affine => "affine",
+            Self::Simplex => "simplex",
+        }
+    }
+
     fn sum_is_free(self) -> bool {
         matches!(self, Self::Unconstrained | Self::NonNegative)
     }
 
     fn is_nonnegative(self) -> bool {
         matches!(self, Self::NonNegative | Self::Simplex)
+    }
+}
+
+impl Display for WeightConstraint {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for WeightConstraint {
+    type Err = Error;
+
+    /// # Errors
+    /// If there is no constraint of this name.
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|constraint| constraint.name() == name).ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join(", ");
+            Error::parameter("constraint", name, format!("is not known; use one of {known}"))
+        })
     }
 }
 

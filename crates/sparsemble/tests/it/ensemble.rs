@@ -257,6 +257,30 @@ fn boosting_turns_to_what_the_last_member_represents_badly() {
 }
 
 #[test]
+fn each_alpha_is_the_quotient_of_equation_12_and_moves_the_approximation_by_equation_9() {
+    let samples = samples::<f64>(8, 6, 300);
+    let learner = Examples { n_atoms: 5 };
+    let coder = OneSparse::default();
+    let boost = boost(&learner, &coder, 4);
+    let boosting = finish(boost.start(samples.view()).unwrap(), Run::default());
+    let mut now = Matrix::<f64>::zeros(6, 300);
+    for (l, (member, round)) in boosting.members().iter().zip(boosting.curve()).enumerate() {
+        let member = SparseModel::plain(member).unwrap().approximate(samples.view(), &coder, Run::default()).unwrap();
+        let (mut above, mut below) = (0.0, 0.0);
+        for ((&x, &c), &before) in samples.as_slice().iter().zip(member.as_slice()).zip(now.as_slice()) {
+            above += (x - before) * (c - before);
+            below += (c - before).powi(2);
+        }
+        // The first is fixed: X_1 = D_1A_1.
+        let alpha = if l == 0 { 1.0 } else { above / below };
+        assert!((round.alpha - alpha).abs() < 1e-12, "round {l}: {} is not {alpha}", round.alpha);
+        let moved = |r: usize, i: usize| (1.0 - alpha) * now.column(i)[r] + alpha * member.column(i)[r];
+        now = Matrix::from_fn(6, 300, moved);
+    }
+    assert_close(&now, boosting.approximations(), 1e-12);
+}
+
+#[test]
 fn data_without_error_ends_the_training_at_once() {
     let kinds: Matrix<f32> = Values::new(8).matrix(5, 3);
     let samples = Matrix::from_fn(5, 90, |r, i| kinds.column(i % 3)[r] * (1 + i) as f32);

@@ -18,6 +18,8 @@ mod npy;
 #[cfg(feature = "io")]
 mod paper;
 mod patch;
+#[cfg(feature = "io")]
+mod pictures;
 mod problems;
 mod progress;
 #[cfg(feature = "io")]

@@ -213,10 +213,10 @@ fn one_gaussian_is_the_linear_estimator() {
     let z = measure(&phi, blocks.view()).unwrap();
     let means = sparsemble::patch::remove_means(&mut blocks);
     let found = recover(&Model::Gaussians(gaussian), &phi, &z, Dc::Known(&means));
-    for i in 0..10 {
+    for (i, mean) in means.iter().enumerate() {
         let rest = dot(&seen, blocks.column(i));
         for (value, weight) in found.column(i).iter().zip(&weighted) {
-            let expected = means[i] + weight * rest / dot(&seen, &weighted);
+            let expected = mean + weight * rest / dot(&seen, &weighted);
             assert!((value - expected).abs() < 1e-6, "{value} {expected}");
         }
     }

@@ -23,7 +23,7 @@ use source::{Samples, Sources};
 pub(crate) fn run(arguments: &TrainArguments) -> Result<()> {
     let recipe = settings::recipe(arguments)?;
     let place = Place::claim(arguments)?;
-    let sources = Sources::find(&arguments.sources, &arguments.patches)?;
+    let sources = Sources::find(arguments)?;
     match arguments.dtype.map_or_else(|| sources.dtype(), Ok)? {
         Dtype::F32 => Training::<f32>::prepare(arguments, &recipe, &sources)?.run(&place),
         Dtype::F64 => Training::<f64>::prepare(arguments, &recipe, &sources)?.run(&place),
@@ -35,6 +35,7 @@ struct Training<'a, T> {
     arguments: &'a TrainArguments,
     recipe: &'a Recipe,
     samples: Samples<T>,
+    masses: Option<Vec<f64>>,
     phi: Option<PhiRecord<T>>,
 }
 
@@ -43,12 +44,13 @@ impl<'a, T: Scalar> Training<'a, T> {
         let samples: Samples<T> = sources.read(&arguments.patches, arguments.seed)?;
         let phi = |text: &str| settings::phi(text, samples.view().rows());
         let phi = arguments.phi.as_deref().map(phi).transpose()?;
-        Ok(Self { arguments, recipe, samples, phi })
+        let masses = arguments.masses.as_deref().map(settings::masses).transpose()?;
+        Ok(Self { arguments, recipe, samples, masses, phi })
     }
 
     fn set(&self) -> TrainingSet<'_, T> {
         let phi = self.phi.as_ref().and_then(|phi| phi.matrix.as_ref()).map(|phi| phi as &dyn Degradation<T>);
-        TrainingSet { phi, ..TrainingSet::new(self.samples.view()) }
+        TrainingSet { samples: self.samples.view(), masses: self.masses.as_deref(), phi }
     }
 
     fn run(&self, place: &Place) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use sparsemble::degradation::{Dense, Operator};
 use sparsemble::ensemble::Validation;
 use sparsemble::model_file::PhiRecord;
@@ -40,6 +40,13 @@ pub(super) fn recipe(arguments: &TrainArguments) -> Result<Recipe> {
         seed: arguments.seed,
         ..default
     })
+}
+
+/// The masses in a file, a number a row.
+pub(super) fn masses(path: &Path) -> Result<Vec<f64>> {
+    let file = matrix_file::read::<f64>(path)?;
+    ensure!(file.n_features() == 1, "{} must have one number a row, how much a sample counts", path.display());
+    Ok(file.to_matrix().into_vec())
 }
 
 /// Φ for samples of this many features: an operator by its text, or a matrix from a file, a measurement a row.

@@ -9,13 +9,12 @@ use sparsemble::matrix_file::{self, MatrixFile, is_matrix_file};
 use sparsemble::patch::TrainingPatches;
 use sparsemble::{Error, Matrix, MatrixView, Scalar};
 
-use crate::args::{Dtype, PatchArguments};
+use crate::args::{Dtype, PatchArguments, TrainArguments};
 use crate::failure::Usage;
+use crate::output::warn;
 
 /// What a picture in a folder is called; a picture that is named itself may be called anything.
 const PICTURES: [&str; 9] = ["bmp", "jpeg", "jpg", "pbm", "pgm", "png", "ppm", "tif", "tiff"];
-/// How many patches are drawn unless the user says so.
-const SAMPLES: usize = 100_000;
 /// How many sources a description names.
 const NAMED: usize = 5;
 
@@ -49,10 +48,14 @@ impl<T: Scalar> Samples<T> {
 
 impl Sources {
     /// Looks into folders and tells pictures from matrices.
-    pub(super) fn find(paths: &[PathBuf], patches: &PatchArguments) -> Result<Self> {
+    pub(super) fn find(TrainArguments { sources, masses, patches, .. }: &TrainArguments) -> Result<Self> {
         let (matrices, rest): (Vec<PathBuf>, _) =
-            paths.iter().cloned().partition(|path| is_matrix_file(path) && !path.is_dir());
+            sources.iter().cloned().partition(|path| is_matrix_file(path) && !path.is_dir());
         if matrices.is_empty() {
+            if masses.is_some() {
+                let message = "--masses is for the rows of matrices; patches of pictures count alike, so leave it out";
+                return Err(Usage(message.into()).into());
+            }
             let mut pictures = Vec::new();
             for path in rest {
                 if path.is_dir() { pictures.extend(pictures_in(&path)?) } else { pictures.push(path) }
@@ -62,9 +65,20 @@ impl Sources {
         if let Some(picture) = rest.first() {
             bail!("{} is no matrix, but other sources are; train on pictures or on matrices", picture.display());
         }
-        if patches.samples.is_some() || patches.keep_mean || patches.keep_norm {
-            let message = "--samples, --keep-mean and --keep-norm are for pictures; matrices are taken as they are";
-            return Err(Usage(message.into()).into());
+        for (given, option) in [
+            (patches.samples.is_some(), "--samples"),
+            (patches.min_variance.is_some(), "--min-variance"),
+            (patches.keep_mean, "--keep-mean"),
+            (patches.keep_norm, "--keep-norm"),
+        ] {
+            if given {
+                let message = format!("{option} is for pictures; matrices are taken as they are, so leave it out");
+                return Err(Usage(message).into());
+            }
+        }
+        // The same words may be used for pictures and for the matrix of their patches.
+        if patches.patch.is_some() {
+            warn("--patch is for pictures and does nothing here; matrices are taken as they are")?;
         }
         Ok(Self::Matrices(matrices))
     }
@@ -133,10 +147,11 @@ fn rows<T: Scalar>(paths: &[PathBuf]) -> Result<Values<T>> {
 /// Patches at random places of all pictures.
 fn draw<T: Scalar>(paths: &[PathBuf], patches: &PatchArguments, seed: u64) -> Result<Samples<T>> {
     let pictures = paths.iter().map(image::read).collect::<sparsemble::Result<Vec<_>>>()?;
+    let default = TrainingPatches::default();
     let draw = TrainingPatches {
-        side: patches.patch,
-        count: patches.samples.unwrap_or(SAMPLES),
-        min_variance: patches.min_variance,
+        side: patches.patch.unwrap_or(default.side),
+        count: patches.samples.unwrap_or(default.count),
+        min_variance: patches.min_variance.unwrap_or(default.min_variance),
         remove_mean: !patches.keep_mean,
         unit_norm: !patches.keep_norm,
         seed,
@@ -151,8 +166,8 @@ fn draw<T: Scalar>(paths: &[PathBuf], patches: &PatchArguments, seed: u64) -> Re
     let mean = if patches.keep_mean { "" } else { ", mean removed" };
     let norm = if patches.keep_norm { "" } else { ", unit norm" };
     let parameters = [
-        ("patch", patches.patch.to_string()),
-        ("min_variance", patches.min_variance.to_string()),
+        ("patch", draw.side.to_string()),
+        ("min_variance", draw.min_variance.to_string()),
         ("remove_mean", draw.remove_mean.to_string()),
         ("unit_norm", draw.unit_norm.to_string()),
     ];
@@ -161,7 +176,7 @@ fn draw<T: Scalar>(paths: &[PathBuf], patches: &PatchArguments, seed: u64) -> Re
             "{} patches of {side} × {side} pixels of {}{mean}{norm}",
             drawn.columns(),
             names(paths),
-            side = patches.patch
+            side = draw.side
         ),
         values: Values::Memory(drawn),
         parameters: parameters.map(|(name, value)| (name.to_owned(), value)).into(),

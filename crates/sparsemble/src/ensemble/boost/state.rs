@@ -33,6 +33,27 @@ const NOT_THESE: &str = "this round was not trained on these samples with this c
 /// A caller that wants to save what it has after each round calls [`step`](Self::step) itself, keeps
 /// [`members`](Self::members) and [`curve`](Self::curve), and comes back by [`Boost::resume`].
 ///
+/// # Example
+/// ```
+/// use sparsemble::coding::OneSparse;
+/// use sparsemble::dictionary::Examples;
+/// use sparsemble::ensemble::Boost;
+/// use sparsemble::{Matrix, Run};
+///
+/// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
+/// let (learner, coder) = (Examples { n_atoms: 3 }, OneSparse::default());
+/// let boost = Boost { n_models: 3, ..Boost::new(&learner, &coder) };
+/// let mut boosting = boost.start(samples.view())?;
+/// boosting.step(Run::default())?;
+///
+/// // Left after one round, and taken up again.
+/// let (members, rounds) = (boosting.members().to_vec(), boosting.curve());
+/// let mut again = boost.resume(samples.view(), members, rounds, Run::default())?;
+/// while again.step(Run::default())?.is_some() {}
+/// assert_eq!(again.ensemble()?.beta(), boost.fit(samples.view(), Run::default())?.beta());
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
 /// Paper: §III-B, Eqs. (9)–(12).
 pub struct Boosting<'a, T> {
     settings: &'a Boost<'a, T>,

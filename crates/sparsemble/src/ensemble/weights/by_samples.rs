@@ -35,7 +35,27 @@ pub struct OracleWeights {
 impl OracleWeights {
     /// The mean of ‖r‖² over the samples: what Fig. 1 of the paper shows.
     pub fn mean_squared_residual(&self) -> f64 {
-        let squares: f64 = self.certificates.iter().map(|certificate| certificate.residual.powi(2)).sum();
+        self.mean_square(|certificate| certificate.residual)
+    }
+
+    /// What they achieve together: root means of the squared norms, and the worst of the rest.
+    pub fn certificate(&self) -> Certificate {
+        let worst = |value: fn(&Certificate) -> f64| self.certificates.iter().map(value).fold(0.0, f64::max);
+        Certificate {
+            residual: self.mean_squared_residual().sqrt(),
+            best_member: self.mean_square(|certificate| certificate.best_member).sqrt(),
+            optimality: worst(|certificate| certificate.optimality),
+            rounding: worst(|certificate| certificate.rounding),
+        }
+    }
+
+    /// Whether the bound of Eq. (7) holds for every single sample.
+    pub fn all_hold(&self) -> bool {
+        self.certificates.iter().all(Certificate::holds)
+    }
+
+    fn mean_square(&self, norm: fn(&Certificate) -> f64) -> f64 {
+        let squares: f64 = self.certificates.iter().map(|certificate| norm(certificate).powi(2)).sum();
         squares / (self.certificates.len().max(1) as f64)
     }
 }
@@ -88,7 +108,22 @@ impl<T: Scalar> Ensemble<T> {
     /// Those of [`SparseCoder::encode`], or if sizes disagree.
     ///
     /// # Example
-    /// See `examples/oracle_weights.rs`.
+    /// ```
+    /// use sparsemble::coding::OneSparse;
+    /// use sparsemble::dictionary::Examples;
+    /// use sparsemble::ensemble::{Averaging, WeightConstraint};
+    /// use sparsemble::{Matrix, Run};
+    ///
+    /// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
+    /// let (view, coder, learner) = (samples.view(), OneSparse::default(), Examples { n_atoms: 3 });
+    /// let ensemble = Averaging { n_models: 5, ..Averaging::new(&learner) }.fit(view, Run::default())?;
+    /// let all = ensemble.oracle_weights(view, view, &WeightConstraint::ALL, &coder, Run::default())?;
+    /// for case in &all {
+    ///     assert!(case.all_hold()); // ‖r‖ ≤ ‖r_min‖, sample by sample
+    /// }
+    /// assert!(all[0].mean_squared_residual() <= all[3].mean_squared_residual());
+    /// # Ok::<(), sparsemble::Error>(())
+    /// ```
     ///
     /// Paper: §II-A, §II-B; Fig. 1.
     pub fn oracle_weights(

@@ -51,24 +51,33 @@ fn a_dictionary_of_version_1_is_read() {
     assert_eq!((loaded, its_training), (dictionary(), training()));
 }
 
-#[test]
-fn a_checkpoint_of_version_1_is_resumed() {
-    let loaded: Loaded<f32> = model_file::load(old_file("checkpoint_f32")).unwrap();
-    let (samples, recipe) = (checkpoint_samples(), checkpoint_recipe());
+/// The model that a checkpoint ends in.
+fn resumed(name: &str, recipe: &Recipe) -> Model<f32> {
+    let loaded: Loaded<f32> = model_file::load(old_file(name)).unwrap();
+    let samples = checkpoint_samples();
     let set = TrainingSet::new(samples.view());
-    let record = Record::of(&recipe, set, "a pattern".into(), Run::default()).unwrap();
-    loaded.expect_resumable(&record).unwrap();
-    let resumed = recipe.resume(set, loaded.model, &mut |_, _| Ok(()), Run::default()).unwrap();
-    let Model::Multilevel(resumed) = resumed.model else { panic!("another kind") };
-    assert_eq!(resumed.n_levels(), 3);
+    loaded.expect_resumable(&Record::of(recipe, set, "a pattern".into(), Run::default()).unwrap()).unwrap();
+    recipe.resume(set, loaded.model, &mut |_, _| Ok(()), Run::default()).unwrap().model
+}
+
+#[test]
+fn checkpoints_of_version_1_are_resumed() {
+    let Model::Multilevel(levels) = resumed("checkpoint_f32", &levels_recipe()) else { panic!("another kind") };
+    assert_eq!(levels.n_levels(), 3);
+    let Model::Dictionary(_, training) = resumed("online_f32", &online_recipe()) else { panic!("another kind") };
+    assert_eq!(training.objective.len(), 3);
 }
 
 fn checkpoint_samples() -> Matrix<f32> {
     Matrix::from_fn(5, 40, |r, i| ((r * 7 + i * 5 + r * i) % 13) as f32 / 4.0 - 1.375)
 }
 
-fn checkpoint_recipe() -> Recipe {
+fn levels_recipe() -> Recipe {
     Recipe { n_atoms: 4, n_models: 2, n_levels: 3, seed: 3, ..Recipe::new(Method::ExMld) }
+}
+
+fn online_recipe() -> Recipe {
+    Recipe { n_atoms: 4, max_iterations: 3, seed: 3, ..Recipe::new(Method::Online) }
 }
 
 /// Makes the files anew: for the day the format gets another version, which then has a folder of its own.
@@ -77,12 +86,14 @@ fn checkpoint_recipe() -> Recipe {
 fn write_the_files() {
     model_file::save(old_file("ensemble_f32"), &ensemble::<f32>(), &record()).unwrap();
     model_file::save(old_file("dictionary_f64"), (&dictionary::<f64>(), &training()), &record()).unwrap();
-    let (samples, recipe) = (checkpoint_samples(), checkpoint_recipe());
+    let samples = checkpoint_samples();
     let set = TrainingSet::new(samples.view());
-    let record = Record::of(&recipe, set, "a pattern".into(), Run::default()).unwrap();
-    let mut stop_after_the_second = |step: Step, so_far: &dyn Fn() -> Result<Model<f32>, Error>| {
-        model_file::save_checkpoint(old_file("checkpoint_f32"), &so_far()?, &record)?;
-        if step.number == 2 { Err(Error::Interrupted { done: 0, total: 0 }) } else { Ok(()) }
-    };
-    assert!(recipe.train(set, &mut stop_after_the_second, Run::default()).is_err());
+    for (name, recipe) in [("checkpoint_f32", levels_recipe()), ("online_f32", online_recipe())] {
+        let record = Record::of(&recipe, set, "a pattern".into(), Run::default()).unwrap();
+        let mut stop_after_the_second = |step: Step, so_far: &dyn Fn() -> Result<Model<f32>, Error>| {
+            model_file::save_checkpoint(old_file(name), &so_far()?, &record)?;
+            if step.number == 2 { Err(Error::Interrupted { done: 0, total: 0 }) } else { Ok(()) }
+        };
+        assert!(recipe.train(set, &mut stop_after_the_second, Run::default()).is_err());
+    }
 }

@@ -1,0 +1,175 @@
+//! Laws of restored pictures: they fit what was seen, are nearer to the truth than the start, and are the same bits for
+//! any number of threads.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use sparsemble::degradation::{Blur, Degradation, Dense, Identity, Mask, Projection};
+use sparsemble::image::{GrayImage, Size, read};
+use sparsemble::metrics::psnr;
+use sparsemble::restoration::{
+    BlockMeasurements, CompressiveRecovery, ImageLevel, NonLocal, Observation, deblur, denoise, inpaint,
+    natural_gaussians,
+};
+use sparsemble::{Error, Matrix, MatrixView, Run};
+
+use crate::problems::Values;
+
+/// A piece of a committed photograph.
+fn photo(size: Size) -> GrayImage {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/cc0/camera.png");
+    let whole = read(path).unwrap();
+    GrayImage::from_fn(size, |row, column| whole.row(row + 90)[column + 190]).unwrap()
+}
+
+fn phi(text: &str) -> Dense<f64> {
+    text.parse::<Projection>().unwrap().matrix(64).unwrap()
+}
+
+#[test]
+fn recovery_fits_the_measurements_and_beats_its_start_by_far() {
+    let photo = photo(Size { width: 96, height: 80 });
+    let gaussians = natural_gaussians().unwrap();
+    let recovery = CompressiveRecovery::default();
+    for (text, gain) in [("orthonormal:measurements=16,seed=3", 1.0), ("gaussian:measurements=24,seed=3", 1.0)] {
+        let measurements = BlockMeasurements::sense(&photo, phi(text)).unwrap();
+        let first = recovery.first_estimate(&measurements, &gaussians, Run::default()).unwrap();
+        let recover = |threads| {
+            recovery.recover(&measurements, &gaussians, &mut NonLocal::default(), Run::threads(threads)).unwrap()
+        };
+        let found = recover(1);
+        assert_eq!(recover(3), found);
+        let [start, quality] = [&first.image, &found.image].map(|image| psnr(&photo, image).unwrap());
+        assert!(quality > start + gain, "{text}: {quality} after {start}");
+        let again = BlockMeasurements::sense(&found.image, measurements.phi().clone()).unwrap();
+        for (a, b) in columns(again.values()).iter().zip(columns(measurements.values())) {
+            assert!((a - b).abs() < 1e-6, "{text}: {a} for {b}");
+        }
+        // What it expects of itself is about right.
+        let error = 255.0 / 10.0_f64.powf(start / 20.0);
+        assert!((0.5..2.0).contains(&(first.expected_error / error)), "{text}: {} for {error}", first.expected_error);
+    }
+}
+
+fn columns(view: MatrixView<'_, f64>) -> Vec<f64> {
+    view.to_matrix().into_vec()
+}
+
+#[test]
+fn doubt_is_larger_where_the_error_is() {
+    let photo = photo(Size { width: 160, height: 128 });
+    let measurements = BlockMeasurements::sense(&photo, phi("orthonormal:measurements=16,seed=1")).unwrap();
+    let (recovery, gaussians) = (CompressiveRecovery::default(), natural_gaussians().unwrap());
+    let found = recovery.recover(&measurements, &gaussians, &mut NonLocal::default(), Run::default()).unwrap();
+    let mut pixels: Vec<(f64, f64)> = found
+        .deviation
+        .samples()
+        .iter()
+        .zip(found.image.samples().iter().zip(photo.samples()))
+        .map(|(doubt, (a, b))| (*doubt, (a - b).powi(2)))
+        .collect();
+    pixels.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let quarter = pixels.len() / 4;
+    let error = |part: &[(f64, f64)]| (part.iter().map(|(_, square)| square).sum::<f64>() / part.len() as f64).sqrt();
+    let errors: Vec<f64> = pixels.chunks(quarter).take(4).map(error).collect();
+    assert!(errors.is_sorted() && errors[3] > 4.0 * errors[0], "{errors:?}");
+}
+
+#[test]
+fn a_picture_that_is_no_multiple_of_a_block_comes_back_in_its_size() {
+    let photo = photo(Size { width: 37, height: 21 });
+    let measurements = BlockMeasurements::sense(&photo, phi("orthonormal:measurements=32")).unwrap();
+    assert_eq!(measurements.values().columns(), 5 * 3);
+    let (recovery, gaussians) = (CompressiveRecovery::default(), natural_gaussians().unwrap());
+    let found = recovery.recover(&measurements, &gaussians, &mut NonLocal::default(), Run::default()).unwrap();
+    assert_eq!((found.image.size(), found.deviation.size()), (photo.size(), photo.size()));
+    assert!(psnr(&photo, &found.image).unwrap() > 26.0);
+}
+
+#[test]
+fn an_even_picture_stays_even() {
+    let size = Size { width: 32, height: 24 };
+    let even = GrayImage::from_fn(size, |_, _| 77.0).unwrap();
+    let near = |found: &GrayImage| found.samples().iter().all(|value| (value - 77.0).abs() < 0.5);
+    let measurements = BlockMeasurements::sense(&even, phi("orthonormal:measurements=16")).unwrap();
+    let (recovery, gaussians) = (CompressiveRecovery::default(), natural_gaussians().unwrap());
+    let found = recovery.recover(&measurements, &gaussians, &mut NonLocal::default(), Run::default()).unwrap();
+    assert!(near(&found.image));
+    assert!(near(&denoise(&even, 10.0, Run::default()).unwrap().image));
+    let mask = Mask::random(32 * 24, 0.5, 1).unwrap();
+    assert!(near(&inpaint(&even, &mask, 0.0, Run::default()).unwrap().image));
+    assert!(near(&deblur(&even, &Blur::gaussian(size, 1.6).unwrap(), 1.0, Run::default()).unwrap().image));
+}
+
+#[test]
+fn tasks_give_the_same_bits_for_any_threads_and_better_pictures() {
+    let photo = photo(Size { width: 90, height: 70 });
+    let mut values = Values::new(5);
+    let noisy = GrayImage::from_fn(photo.size(), |r, c| photo.row(r)[c] + 20.0 * values.normal()).unwrap();
+    let clean = |threads| denoise(&noisy, 20.0, Run::threads(threads)).unwrap();
+    assert_eq!(clean(1), clean(3));
+    assert!(psnr(&photo, &clean(1).image).unwrap() > psnr(&photo, &noisy).unwrap() + 5.0);
+
+    let mask = Mask::random(90 * 70, 0.7, 1).unwrap();
+    let whole = |threads| inpaint(&photo, &mask, 0.0, Run::threads(threads)).unwrap();
+    assert_eq!(whole(1), whole(3));
+    assert!(psnr(&photo, &whole(1).image).unwrap() > 24.0);
+    for &pixel in mask.seen() {
+        assert!((whole(1).image.samples()[pixel] - photo.samples()[pixel]).abs() < 1e-9);
+    }
+
+    let blur = Blur::gaussian(photo.size(), 1.6).unwrap();
+    let mut blurred = vec![0.0; 90 * 70];
+    blur.apply(photo.samples(), &mut blurred);
+    let blurred = GrayImage::new(photo.size(), blurred.iter().map(|value| value + values.normal()).collect()).unwrap();
+    let sharp = |threads| deblur(&blurred, &blur, 1.0, Run::threads(threads)).unwrap();
+    assert_eq!(sharp(1), sharp(2));
+    assert!(psnr(&photo, &sharp(1).image).unwrap() > psnr(&photo, &blurred).unwrap() + 2.0);
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused_by_name() {
+    let photo = photo(Size { width: 32, height: 24 });
+    let size = photo.size();
+    let gaussians = natural_gaussians().unwrap();
+    let odd = Dense::new(Matrix::from_fn(2, 60, |r, c| (r + c) as f64).view()).unwrap();
+    assert!(BlockMeasurements::sense(&photo, odd).unwrap_err().to_string().contains("square block"));
+    let few = Matrix::from_fn(16, 11, |_, _| 0.0);
+    let refused = BlockMeasurements::new(size, phi("orthonormal:measurements=16"), few.view()).unwrap_err();
+    assert!(refused.to_string().contains("number of blocks"));
+    let small = Dense::new(Matrix::from_fn(4, 16, |r, c| (r * c) as f64).view()).unwrap();
+    let measurements = BlockMeasurements::sense(&photo, small).unwrap();
+    let refused = CompressiveRecovery::default().first_estimate(&measurements, &gaussians, Run::default());
+    assert!(refused.unwrap_err().to_string().contains("number of features"));
+
+    let identity = Identity::new(size.width * size.height);
+    let restore = |level: ImageLevel, measurements: &[f64], noise: f64| {
+        let seen = Observation { size, phi: &identity, measurements, noise };
+        level.restore(&seen, photo.clone(), &mut NonLocal::default(), Run::default()).unwrap_err().to_string()
+    };
+    let level = ImageLevel::default();
+    assert!(restore(level, &photo.samples()[1..], 1.0).contains("measurements: length"));
+    assert!(restore(level, &[f64::NAN; 32 * 24], 1.0).contains("NaN"));
+    assert!(restore(level, photo.samples(), -1.0).contains("noise"));
+    assert!(restore(ImageLevel { turns: 0, ..level }, photo.samples(), 1.0).contains("turns"));
+    assert!(restore(ImageLevel { momentum: 2.0, ..level }, photo.samples(), 1.0).contains("momentum"));
+    assert!(restore(ImageLevel { last_noise: 0.0, ..level }, photo.samples(), 1.0).contains("last_noise"));
+
+    let tiny = GrayImage::from_fn(Size { width: 5, height: 40 }, |_, _| 1.0).unwrap();
+    assert!(denoise(&tiny, 5.0, Run::default()).is_err());
+    assert!(denoise(&photo, f64::NAN, Run::default()).is_err());
+    let decimated = Blur::gaussian(size, 1.0).unwrap().decimated(2).unwrap();
+    assert!(deblur(&photo, &decimated, 1.0, Run::default()).unwrap_err().to_string().contains("another task"));
+}
+
+#[test]
+fn a_restoration_can_be_stopped() {
+    let photo = photo(Size { width: 64, height: 64 });
+    let stop =
+        |done: usize, total: usize| if 2 * done > total { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let mask = Mask::random(64 * 64, 0.5, 1).unwrap();
+    let stopped = inpaint(&photo, &mask, 0.0, Run::threads(2).on_progress(&stop));
+    assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
+}
