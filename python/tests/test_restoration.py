@@ -51,9 +51,9 @@ CALLS = {
     "recover": lambda image, n_threads=None, progress=None, **options: (
         lambda camera: camera.recover(camera.sense(image), image.shape, **options)
     )(CompressiveRecovery(n_threads=n_threads, progress=progress)),
-    "restore": lambda image, **options: restore(
-        image, Operator("blur:sigma=1,decimate=2", tuple(2 * n for n in image.shape)), 2, **options
-    ),
+    "restore": lambda image, **options: (
+        lambda operator: restore(operator.apply(image), operator, 2, **options)
+    )(Operator("blur:sigma=1,decimate=2", image.shape)),
 }
 
 

@@ -55,12 +55,12 @@ class CompressiveRecovery(BaseEstimator):
         and takes twice as long.
     phi : array-like of shape (n_measurements, block_size²), optional
         Φ itself, for the pixels of a block row by row. Nothing is drawn then, and the four parameters above
-        have no effect.
+        and `random_state` have no effect.
     random_state : int, default=0
         The seed of Φ. The same number gives the same Φ, which `sense` and `recover` must share.
     noise : float, default=0
-        The standard deviation of the noise in the measurements. Without noise the measurements of the
-        recovered picture are the given ones.
+        The standard deviation of the noise in the measurements. Without noise the recovered picture fits them
+        exactly, in every block that is whole.
     n_threads, progress
         How to run, as for `denoise`.
 
@@ -74,9 +74,11 @@ class CompressiveRecovery(BaseEstimator):
     restore : Pictures from anything that an `Operator` has left of them.
     EnsembleSparseCoder.degraded_by : The recovery of single blocks by an ensemble of your own.
 
-    Notes ----- Pictures are uint8, uint16 (divided by 257) or floats with black 0 and white 255, as for
-    `denoise`; each colour is measured by itself. A picture whose sides are no multiples of `block_size` is
-    continued by its last row and column.
+    Notes
+    -----
+    Pictures are uint8, uint16 (divided by 257) or floats with black 0 and white 255, as for `denoise`; each
+    colour is measured by itself. A picture whose sides are no multiples of `block_size` is continued by its
+    last row and column.
 
     What ``sparsemble sense`` has written is read by ``numpy.load``: `phi`, `z` and `size` (height, width and
     number of colours).
