@@ -3,10 +3,12 @@
 //! Both are sums of shifted rows: the rows are made longer by what they mirror on the left and on the right, and rows
 //! above and below the picture are rows of the picture.
 
+use crate::image::Size;
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
 use super::add_multiple;
+use super::cosines::Cosines;
 
 /// A kernel with odd sides.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,12 +47,39 @@ impl Convolution {
                 add_multiple(T::from_f64(tap), given, &mut longer[to * stride + shift..][..width]);
             });
         }
-        picture.fill(T::ZERO);
+        let reach = self.width / 2;
         for (row, longer) in picture.chunks_exact_mut(width).zip(longer.chunks_exact(stride)) {
-            for (place, &value) in longer.iter().enumerate() {
-                row[mirrored(place as isize - (self.width / 2) as isize, width)] += value;
+            row.copy_from_slice(&longer[reach..reach + width]);
+            for place in (0..reach).chain(reach + width..stride) {
+                row[mirrored(place as isize - reach as isize, width)] += longer[place];
             }
         }
+    }
+
+    /// Whether it is the same seen in a mirror, from the left and from above.
+    pub(super) fn is_even(&self) -> bool {
+        let rows = || self.taps.chunks_exact(self.width);
+        rows().all(|row| row.iter().eq(row.iter().rev())) && rows().eq(rows().rev())
+    }
+
+    /// What it multiplies each frequency of the cosine transform by, if it is even; those of the first row go across.
+    pub(super) fn spectrum(&self, size: Size) -> Vec<f64> {
+        let [across, down] = [size.width, size.height].map(Cosines::new);
+        let sums = |taps: &[f64], column: usize| -> f64 {
+            taps.iter().enumerate().map(|(i, tap)| tap * across.at(column * i.abs_diff(self.width / 2))).sum()
+        };
+        let sums: Vec<Vec<f64>> = self
+            .taps
+            .chunks_exact(self.width)
+            .map(|taps| (0..size.width).map(|column| sums(taps, column)).collect())
+            .collect();
+        let mut spectrum = vec![0.0; size.width * size.height];
+        for (row, spectrum) in spectrum.chunks_exact_mut(size.width).enumerate() {
+            for (i, sums) in sums.iter().enumerate() {
+                add_multiple(down.at(row * i.abs_diff(self.taps.len() / self.width / 2)), sums, spectrum);
+            }
+        }
+        spectrum
     }
 
     /// Tells which row of the lengthened picture goes, shifted by how many pixels, into a row of the convolved one.

@@ -18,6 +18,7 @@
 mod blur;
 mod conjugate;
 mod convolution;
+mod cosines;
 mod dense;
 mod identity;
 mod mask;

@@ -25,6 +25,7 @@ fn registry<T: Scalar>(n_features: usize, n_measurements: usize, values: Values)
         Box::new(PerBlock::new(picture, side, &Mask::random(side * side, 0.5, values.seed).unwrap()).unwrap()),
         Box::new(Blur::new(picture, values.kernel().view()).unwrap()),
         Box::new(Blur::gaussian(picture, 0.3 + 0.3 * values.at(1).abs()).unwrap()),
+        Box::new(ByDefault(Blur::gaussian(picture, 0.5).unwrap())),
         Box::new(Blur::gaussian(picture, 0.8).unwrap().decimated(1 + n_features % 3).unwrap()),
     ]
 }
