@@ -1,11 +1,11 @@
 """A Gaussian blur with noise, beside Wiener and Richardson-Lucy at their best setting."""
 
 import numpy as np
-import sparsemble
 from scipy.ndimage import correlate1d
 from shared.records import Records, progress
 from skimage.restoration import richardson_lucy, wiener
 
+import sparsemble
 from restorers.quality import contest
 from restorers.runs import RESTORED, Settings, pictures
 

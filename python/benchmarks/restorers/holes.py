@@ -1,10 +1,10 @@
 """Missing pixels, beside biharmonic inpainting."""
 
 import numpy as np
-import sparsemble
 from shared.records import Records, progress
 from skimage.restoration import inpaint_biharmonic
 
+import sparsemble
 from restorers.quality import contest
 from restorers.runs import RESTORED, Settings, pictures
 

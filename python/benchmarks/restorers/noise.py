@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
-import sparsemble
 from shared.records import Records, progress
 from skimage.restoration import denoise_nl_means, denoise_tv_chambolle
 
+import sparsemble
 from restorers.quality import contest
 from restorers.runs import RESTORED, Settings, pictures
 

@@ -10,23 +10,24 @@ Written by `cargo xtask bench restoration --output docs/RESTORATION.md`; do not 
 
 ## How it is measured
 
-- **Pictures** are the usual ones (barbara, boat, couple, fingerprint, house, lena, man, peppers; cameraman instead
-  of fingerprint where there is no Φ), never used for learning or for choosing a setting: those were chosen on
-  pictures of the BSDS. The PSNR is that of the picture as an 8-bit file would hold it.
-- **Recovery**: blocks of 8 × 8 pixels, N measurements of each by one orthonormal Φ, nothing else: the means of
-  the blocks are not known. Several Φ for each N; "±" is the standard deviation of the mean over the pictures
-  from Φ to Φ. The method of the program and of the Python package, as it is.
-- **White noise**: σ = 25, added to the picture and not clipped. Non-local means and total variation are those of
-  scikit-image, BM3D is that of PyPI where it installs.
-- **Missing pixels**: each pixel is missing with the same probability; biharmonic inpainting is scikit-image's.
+- **Pictures** are the usual ones (barbara, boat, couple, fingerprint, house, lena, man, peppers; cameraman
+  instead of fingerprint where there is no Φ), never used for learning or for choosing a setting: those were
+  chosen on pictures of the BSDS. The PSNR is that of the picture as an 8-bit file would hold it.
+- **Recovery**: blocks of 8 × 8 pixels, N measurements of each by one orthonormal Φ, nothing else: the means
+  of the blocks are not known. Several Φ for each N; "±" is the standard deviation of the mean over the
+  pictures from Φ to Φ. The method of the program and of the Python package, as it is.
+- **White noise**: σ = 25, added to the picture and not clipped. Non-local means and total variation are those
+  of scikit-image, BM3D is that of PyPI where it installs.
+- **Missing pixels**: each pixel is missing with the same probability; biharmonic inpainting is that of
+  scikit-image.
 - **Blur**: a Gaussian, σ = 1.6, mirrored at the border, then noise, σ = 2. Wiener and Richardson-Lucy are
   scikit-image's, each picture with the best of several settings, chosen by the truth.
 - **Speed**: contenders run in turn, the best wall-clock time of each counts, one thread each.
 """
 
 MEANING = """\
-Where a workload says dB, the ratio is in dB: the PSNR itself, or how far ours is above the rival's. Elsewhere it
-is the rival's time divided by ours."""
+Where a workload says dB, the ratio is in dB: the PSNR itself, or how far ours is above the rival's. Elsewhere
+it is the rival's time divided by ours."""
 
 
 def page(records: Records, machine: dict[str, str]) -> str:

@@ -5,12 +5,12 @@ import time
 from functools import partial
 
 import numpy as np
-import sparsemble
 import spams
 from shared.contest import Contender, interleave
 from shared.data import learning_patches
 from shared.records import Records, progress
 
+import sparsemble
 from restorers.runs import RECOVERED, Settings, pictures
 
 N_MODELS = 50
@@ -35,13 +35,15 @@ def _blocks(settings: Settings, records: Records) -> None:
     blocks = truth[:height, :width].reshape(height // 8, 8, width // 8, 8).swapaxes(1, 2).reshape(-1, 64)
     blocks = blocks - blocks.mean(axis=1, keepdims=True)
     rng = np.random.default_rng(0)
-    phi = np.linalg.qr(rng.standard_normal((64, N_MEASUREMENTS)))[0].T
+    phi = sparsemble.CompressiveRecovery(n_measurements=N_MEASUREMENTS, random_state=0).phi_
     measurements = np.ascontiguousarray((blocks @ phi.T).astype(np.float32))
     examples = learning_patches(8, 20_000, 1)[0]
     dictionaries = [examples[rng.choice(len(examples), N_ATOMS, replace=False)] for _ in range(N_MODELS)]
     bases = [np.ascontiguousarray((dictionary @ phi.T).astype(np.float32)) for dictionary in dictionaries]
     contenders = [
-        Contender("sparsemble", "f32", 1, len(blocks), partial(_timed, _ours, measurements, bases, dictionaries)),
+        Contender(
+            "sparsemble", "f32", 1, len(blocks), partial(_timed, _ours, measurements, bases, dictionaries)
+        ),
         Contender("SPAMS", "f32", 1, len(blocks), partial(_timed, _spams, measurements, bases, dictionaries)),
     ]
     ours, rival = interleave(contenders, settings.repetitions)
