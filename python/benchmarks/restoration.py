@@ -1,8 +1,8 @@
 """Restored pictures against scikit-image, BM3D and SPAMS; see docs/RESTORATION.md.
 
 Run by ``cargo xtask bench restoration``. Prints a line of JSON for each measurement and each comparison on
-standard output, and a table on standard error. Needs the pictures of ``../shared/data``, or of the folder that
-the variable ``SPARSEMBLE_DATA`` names.
+standard output, and a table on standard error. Needs the pictures of ``../shared/data``, or of the folder
+that the variable ``SPARSEMBLE_DATA`` names.
 """
 
 import sys
