@@ -6,13 +6,10 @@ use anyhow::{Result, bail};
 use serde_json::json;
 use sparsemble::coding::{Coder, Lasso};
 use sparsemble::degradation::{Degradation, Dense};
-use sparsemble::ensemble::LocalGaussians;
 use sparsemble::image::{BitDepth, GrayImage, WHITE};
 use sparsemble::patch::TrainingPatches;
 use sparsemble::recipe::{Method, Recipe, TrainingSet};
-use sparsemble::restoration::{
-    BlockMeasurements, Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, natural_gaussians,
-};
+use sparsemble::restoration::{Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, natural_gaussians, recover};
 use sparsemble::{Matrix, MatrixView, Model, Run, model_file};
 
 use super::measured::Measured;
@@ -68,24 +65,16 @@ fn best(arguments: &RecoverArguments, measured: &Measured, run: Run<'_>) -> Resu
     let count = measured.planes.len();
     let mut recovered = Recovered { name: "best".into(), planes: Vec::new(), starts: Vec::new() };
     for (plane, measurements) in measured.planes.iter().enumerate() {
-        expect_blocks(measurements, &gaussians)?;
         let part = run.part(plane..plane + 1, count);
+        // Blocks of another size than that of the Gaussians in the library have no start of their own.
+        if arguments.model.is_none() && measurements.phi().n_features() != gaussians.n_features() {
+            recovered.planes.push(recover(measurements, arguments.noise, part)?);
+            continue;
+        }
         recovered.starts.push(recovery.first_estimate(measurements, &gaussians, part)?.image);
         recovered.planes.push(recovery.recover(measurements, &gaussians, &mut NonLocal::default(), part)?);
     }
     Ok(recovered)
-}
-
-fn expect_blocks(measurements: &BlockMeasurements, gaussians: &LocalGaussians<f32>) -> Result<()> {
-    let side = measurements.block_side();
-    if side * side == gaussians.n_features() {
-        return Ok(());
-    }
-    bail!(
-        "the blocks have {side} × {side} pixels and the Gaussians {} features; train some with `sparsemble train --method \
-         gaussians --patch {side} --keep-mean --keep-norm --min-variance 0` and give them as --model",
-        gaussians.n_features()
-    )
 }
 
 fn paper(arguments: &RecoverArguments, measured: &Measured, run: Run<'_>) -> Result<Recovered> {

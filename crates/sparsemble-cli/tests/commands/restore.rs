@@ -39,6 +39,10 @@ fn a_picture_comes_back_from_a_quarter_of_its_numbers_better_than_block_by_block
     let doubt = matrix_file::read::<f64>(program.path("doubt.npy")).unwrap().to_matrix();
     assert_eq!((doubt.rows(), doubt.columns()), (84, 67));
 
+    program.succeed("sense photo.png --ratio 0.5 --block 12 -o large.npz");
+    let report = program.json("recover large.npz -o large.png --reference photo.png");
+    assert!(report["psnr"].as_f64().unwrap() > 24.0, "{report}");
+
     let (text, _) = program.succeed("recover z.npz -o again.png --threads 1");
     assert!(text.starts_with("84×67 picture from 25.0 % of its numbers, by best"), "{text}");
     assert_eq!(program.bytes("again.png"), program.bytes("out.png"));

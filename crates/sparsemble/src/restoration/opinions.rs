@@ -6,7 +6,7 @@ use crate::image::{GrayImage, Size};
 /// Pixels to each side whose opinions count for a pixel.
 const AROUND: usize = 2;
 
-/// The error of a pixel by the deviation of the opinions: measured on 8 pictures of the BSDS (docs/RESTORATION.md).
+/// The error of a pixel by the deviation of the opinions: measured on pictures of the BSDS (decision 0017).
 const CALIBRATION: f64 = 1.6;
 
 /// The sums of what a prior made of each pixel in all turns.
