@@ -116,6 +116,6 @@ pub(crate) fn pytest(workspace: &Workspace) -> Result<()> {
     let mut pytest = workspace.package()?.python(&folder);
     // The program and the package must understand each other.
     rust::build(workspace, "--bins")?;
-    pytest.env("SPARSEMBLE_PROGRAM", workspace.target("debug/sparsemble").with_extension(EXE_EXTENSION));
+    pytest.env("SPARSEMBLE_PROGRAM", workspace.target("release/sparsemble").with_extension(EXE_EXTENSION));
     run(pytest.args(["-m", "pytest", "-p", "no:cacheprovider"]).arg(workspace.path("python/tests")))
 }

@@ -40,7 +40,7 @@ fn commands<'a>(fence: &'a Fence<'_>) -> impl Iterator<Item = &'a str> {
 /// Compiles and runs the Rust blocks as doctests against the library.
 fn run_rust(workspace: &Workspace) -> Result<()> {
     rust::build(workspace, "--lib")?;
-    let built = workspace.target("debug");
+    let built = workspace.target("release");
     let mut library = OsString::from("sparsemble=");
     library.push(built.join("libsparsemble.rlib"));
     let mut dependencies = OsString::from("dependency=");
