@@ -59,8 +59,12 @@ use plane::Plane;
 /// let size = Size { width: 64, height: 64 };
 /// let stripes = |row: usize, column: usize| if (row + 2 * column) % 24 < 12 { 60.0 } else { 180.0 };
 /// let clean = GrayImage::from_fn(size, stripes)?;
-/// let noise = |row: usize, column: usize| 40.0 * ((row * 7919 + column * 104_729) as f64).sin();
-/// let noisy = GrayImage::from_fn(size, |row, column| stripes(row, column) + noise(row, column))?;
+/// let mut state = 1_u64;
+/// let mut noise = || {
+///     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+///     96.0 * ((state >> 40) as f64 / (1_u64 << 24) as f64 - 0.5) // a deviation of 28
+/// };
+/// let noisy = GrayImage::from_fn(size, |row, column| stripes(row, column) + noise())?;
 ///
 /// let found = NonLocal::white_noise().estimate(&noisy, 28.0, None, Run::default())?;
 /// assert!(psnr(&clean, &found)? > psnr(&clean, &noisy)? + 6.0);
