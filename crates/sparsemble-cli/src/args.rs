@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use coder::CoderArguments;
 pub(crate) use paper::PaperArguments;
 pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments, WeightsArguments};
-pub(crate) use restore::{Preset, RecoverArguments, RestoreArguments, SenseArguments, Task, WrittenArguments};
+pub(crate) use restore::{PictureArguments, Preset, RecoverArguments, RestoreArguments, SenseArguments, Task};
 pub(crate) use run::RunArguments;
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments};
 

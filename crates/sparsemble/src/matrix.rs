@@ -169,9 +169,26 @@ impl<'a, T: Copy> MatrixView<'a, T> {
     pub fn to_matrix(&self) -> Matrix<T> {
         Matrix::from_fn(self.rows, self.columns, |r, c| self.get(r, c))
     }
+
+    /// The same entries with rows and columns exchanged; nothing is copied.
+    #[must_use]
+    pub fn transposed(self) -> Self {
+        Self {
+            rows: self.columns,
+            columns: self.rows,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+            ..self
+        }
+    }
 }
 
 impl<T: Scalar> MatrixView<'_, T> {
+    /// A copy without gaps in another type of numbers, each the nearest there is.
+    pub fn converted<U: Scalar>(&self) -> Matrix<U> {
+        Matrix::from_fn(self.rows, self.columns, |r, c| U::from_f64(self.get(r, c).to_f64()))
+    }
+
     /// Refuses NaN and infinities; `what` names the argument in the message.
     pub(crate) fn expect_finite(&self, what: &'static str) -> Result<()> {
         let mut column = vec![T::ZERO; self.rows];
@@ -207,6 +224,16 @@ mod tests {
         let b = MatrixView::from_strided(&rows, (2, 3), (3, 1)).unwrap();
         assert_eq!(a.to_matrix(), b.to_matrix());
         assert_eq!(a.get(1, 2).to_bits(), 6.0_f64.to_bits());
+    }
+
+    #[test]
+    fn a_view_is_turned_and_converted() {
+        let view = MatrixView::from_columns(&[1.0_f64, 2.0, 3.0, 4.0, 5.0, 1e-300], 2, 3).unwrap();
+        let turned = view.transposed();
+        assert_eq!((turned.rows(), turned.columns()), (3, 2));
+        assert_eq!(turned.to_matrix().as_slice(), [1.0, 3.0, 5.0, 2.0, 4.0, 1e-300]);
+        assert_eq!(turned.transposed().to_matrix(), view.to_matrix());
+        assert_eq!(view.converted::<f32>().as_slice(), [1.0_f32, 2.0, 3.0, 4.0, 5.0, 0.0]);
     }
 
     #[test]

@@ -75,10 +75,6 @@ pub(crate) struct RecoverArguments {
     #[arg(value_name = "Z")]
     pub(crate) measurements: PathBuf,
 
-    /// The picture to write: PNG.
-    #[arg(short, long, value_name = "OUT")]
-    pub(crate) output: PathBuf,
-
     /// How to recover.
     #[arg(long, default_value = "best")]
     pub(crate) preset: Preset,
@@ -103,12 +99,8 @@ pub(crate) struct RecoverArguments {
     #[arg(long, value_name = "SIGMA", default_value_t = 0.0)]
     pub(crate) noise: f64,
 
-    /// The picture that was measured, to compare with.
-    #[arg(long, value_name = "IMAGE")]
-    pub(crate) reference: Option<PathBuf>,
-
     #[command(flatten)]
-    pub(crate) written: WrittenArguments,
+    pub(crate) picture: PictureArguments,
 
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -127,10 +119,6 @@ pub(crate) struct RestoreArguments {
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
-    /// The picture to write: PNG.
-    #[arg(short, long, value_name = "OUT")]
-    pub(crate) output: PathBuf,
-
     /// What to do.
     #[arg(long)]
     pub(crate) task: Task,
@@ -147,25 +135,29 @@ pub(crate) struct RestoreArguments {
     #[arg(long, value_name = "KERNEL", required_if_eq("task", "deblur"))]
     pub(crate) kernel: Option<String>,
 
-    /// The picture as it was before, to compare with.
-    #[arg(long, value_name = "IMAGE")]
-    pub(crate) reference: Option<PathBuf>,
-
     #[command(flatten)]
-    pub(crate) written: WrittenArguments,
+    pub(crate) picture: PictureArguments,
 
     #[command(flatten)]
     pub(crate) run: RunArguments,
 }
 
-/// What is written beside the picture.
+/// The picture that a command makes, and what is said of it.
 #[derive(Debug, Args)]
-pub(crate) struct WrittenArguments {
-    /// Write how far from the truth each pixel may be: .npy in grey levels, or a picture with ten times as many.
+pub(crate) struct PictureArguments {
+    /// The picture to write: PNG.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+
+    /// The picture as it was, to compare with.
+    #[arg(long, value_name = "ORIGINAL")]
+    pub(crate) reference: Option<PathBuf>,
+
+    /// Write how far from the truth each pixel may be: .npy or .csv in grey levels, or .png with ten times as many.
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
 
-    /// Write 16 bits a sample [default: as many as the picture has].
+    /// Write 16 bits a sample [default: 8 for recover, for restore as many as IMAGE has].
     #[arg(long)]
     pub(crate) sixteen_bit: bool,
 }

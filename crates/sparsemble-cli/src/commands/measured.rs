@@ -1,4 +1,4 @@
-//! Measurements from a file: what `sparsemble sense` has written, or matrices of your own.
+//! Measurements in files: what `sparsemble sense` writes and `sparsemble recover` reads, or matrices of your own.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,22 @@ impl Measured {
     }
 }
 
+/// Writes the measurements of a picture, colour by colour, and the means of their blocks if they are to be kept.
+pub(super) fn write(path: &Path, planes: &[BlockMeasurements], means: Option<&[f64]>) -> Result<()> {
+    let [first, ..] = planes else { bail!("there is no plane to write") };
+    let size = first.image_size();
+    let numbers = [size.height as f64, size.width as f64, planes.len() as f64];
+    let columns: Vec<f64> = planes.iter().flat_map(|plane| plane.values().to_matrix().into_vec()).collect();
+    let z = MatrixView::from_columns(&columns, first.values().rows(), first.values().columns() * planes.len())?;
+    // A row of a file is a column to the library.
+    let phi = first.phi().matrix().transposed();
+    let mut arrays = vec![("z", z), ("phi", phi), ("size", MatrixView::from_columns(&numbers, 3, 1)?)];
+    if let Some(means) = means {
+        arrays.push(("means", MatrixView::from_columns(means, 1, means.len())?));
+    }
+    Ok(matrix_file::write_arrays(path, &arrays)?)
+}
+
 fn sensed(path: &Path) -> Result<Arrays> {
     let part = |name: &str| matrix_file::read::<f64>(array(path, name)).map(|file| file.to_matrix());
     let (size, n_planes) = counts(part("size")?.as_slice())?;
@@ -74,9 +90,7 @@ fn array(path: &Path, name: &str) -> PathBuf {
 
 /// A matrix as it stands in a file: a row of the file is a column to the library.
 pub(super) fn matrix_of_rows(path: &Path) -> Result<Matrix<f64>> {
-    let file = matrix_file::read::<f64>(path)?;
-    let rows = file.view();
-    Ok(Matrix::from_fn(rows.columns(), rows.rows(), |r, c| rows.get(c, r)))
+    Ok(matrix_file::read::<f64>(path)?.view().transposed().to_matrix())
 }
 
 /// Height, width and number of planes.

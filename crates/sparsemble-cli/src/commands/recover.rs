@@ -10,10 +10,10 @@ use sparsemble::image::{BitDepth, GrayImage, WHITE};
 use sparsemble::patch::TrainingPatches;
 use sparsemble::recipe::{Method, Recipe, TrainingSet};
 use sparsemble::restoration::{Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, natural_gaussians, recover};
-use sparsemble::{Matrix, MatrixView, Model, Run, model_file};
+use sparsemble::{Matrix, Model, Run, model_file};
 
 use super::measured::Measured;
-use super::restored::{claim_all, compare, decibels, write};
+use super::restored::{Truth, decibels, prepare, write};
 use crate::args::{Preset, RecoverArguments};
 use crate::failure::Usage;
 use crate::output::print;
@@ -27,33 +27,34 @@ const N_MODELS: usize = 50;
 const N_PATCHES: usize = 20_000;
 
 pub(crate) fn run(arguments: &RecoverArguments) -> Result<()> {
-    claim_all(&arguments.output, &arguments.written, arguments.run.force)?;
     if arguments.method.is_some() && arguments.preset == Preset::Best {
         return Err(Usage("--method is for the preset `paper`; add --preset paper or leave it out".into()).into());
     }
     let measured = Measured::read(arguments)?;
+    let (size, n_planes) = (measured.planes[0].image_size(), measured.planes.len());
+    let truth = prepare(&arguments.picture, arguments.run.force, size, n_planes)?;
     let started = Instant::now();
     let progress = Progress::start("recovering")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     let way = match arguments.preset {
-        Preset::Best => best(arguments, &measured, run)?,
+        Preset::Best => best(arguments, &measured, &truth, run)?,
         Preset::Paper => paper(arguments, &measured, run)?,
     };
     drop(progress);
-    write(&arguments.output, &arguments.written, BitDepth::Eight, &way.planes)?;
-    report(arguments, &measured, &way, started.elapsed().as_secs_f64())
+    write(&arguments.picture, BitDepth::Eight, &way.planes)?;
+    report(arguments, &measured, (&way, &truth), started.elapsed().as_secs_f64())
 }
 
 /// How the picture was recovered, and its planes.
 struct Recovered {
     name: String,
     planes: Vec<Restored>,
-    /// Every block by the local Gaussians alone, where that is the start.
+    /// Every block by the local Gaussians alone, where that is the start and there is something to compare it with.
     starts: Vec<GrayImage>,
 }
 
-fn best(arguments: &RecoverArguments, measured: &Measured, run: Run<'_>) -> Result<Recovered> {
+fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: Run<'_>) -> Result<Recovered> {
     let gaussians = match &arguments.model {
         None => natural_gaussians()?,
         Some(path) => match model_file::load::<f32>(path)?.model {
@@ -71,7 +72,9 @@ fn best(arguments: &RecoverArguments, measured: &Measured, run: Run<'_>) -> Resu
             recovered.planes.push(recover(measurements, arguments.noise, part)?);
             continue;
         }
-        recovered.starts.push(recovery.first_estimate(measurements, &gaussians, part)?.image);
+        if truth.is_known() {
+            recovered.starts.push(recovery.first_estimate(measurements, &gaussians, part)?.image);
+        }
         recovered.planes.push(recovery.recover(measurements, &gaussians, &mut NonLocal::default(), part)?);
     }
     Ok(recovered)
@@ -89,7 +92,8 @@ fn paper(arguments: &RecoverArguments, measured: &Measured, run: Run<'_>) -> Res
     for (plane, measurements) in measured.planes.iter().enumerate() {
         let part = run.part(1..2, 2).part(plane..plane + 1, count);
         let dc = measured.means.as_ref().map_or(Dc::Free, |means| Dc::Known(&means[plane]));
-        let (phi, values) = (Dense::new(singles(measurements.phi().matrix()).view())?, singles(measurements.values()));
+        let phi = Dense::new(measurements.phi().matrix().converted().view())?;
+        let values = measurements.values().converted();
         let blocks = Blockwise { coder: &coder, dc }.recover(&model, &phi, values.view(), part)?;
         // All pixels of a block share its spread.
         let pixels = phi.n_features();
@@ -116,19 +120,15 @@ fn trained(method: Method, side: usize, run: Run<'_>) -> Result<Model<f32>> {
     Ok(recipe.train(TrainingSet::new(patches.view()), &mut |_, _| Ok(()), run)?.model)
 }
 
-fn singles(view: MatrixView<'_, f64>) -> Matrix<f32> {
-    Matrix::from_fn(view.rows(), view.columns(), |r, c| view.get(r, c) as f32)
-}
-
-fn report(arguments: &RecoverArguments, measured: &Measured, way: &Recovered, seconds: f64) -> Result<()> {
+fn report(
+    arguments: &RecoverArguments,
+    measured: &Measured,
+    (way, truth): (&Recovered, &Truth),
+    seconds: f64,
+) -> Result<()> {
     let first = &measured.planes[0];
-    let images: Vec<&GrayImage> = way.planes.iter().map(|plane| &plane.image).collect();
-    let psnr = compare(arguments.reference.as_deref(), &images)?;
-    let start = if way.starts.is_empty() {
-        None
-    } else {
-        compare(arguments.reference.as_deref(), &way.starts.iter().collect::<Vec<_>>())?
-    };
+    let psnr = truth.psnr(way.planes.iter().map(|plane| &plane.image))?;
+    let start = if way.starts.is_empty() { None } else { truth.psnr(way.starts.iter())? };
     let share = 100.0 * first.phi().n_measurements() as f64 / first.phi().n_features() as f64;
     let compared = psnr.map_or(String::new(), |psnr| format!("\nPSNR {psnr:.2} dB"));
     let alone = start.map_or(String::new(), |start| format!("; every block on its own {start:.2} dB"));
@@ -136,13 +136,13 @@ fn report(arguments: &RecoverArguments, measured: &Measured, way: &Recovered, se
         "{} picture from {share:.1} % of its numbers, by {} ({seconds:.1} s){compared}{alone}\nwrote {}",
         first.image_size(),
         way.name,
-        arguments.output.display()
+        arguments.picture.output.display()
     );
     let object = json!({
         "program": "sparsemble recover",
         "version": env!("CARGO_PKG_VERSION"),
-        "output": arguments.output.display().to_string(),
-        "uncertainty": arguments.written.uncertainty.as_ref().map(|path| path.display().to_string()),
+        "output": arguments.picture.output.display().to_string(),
+        "uncertainty": arguments.picture.uncertainty.as_ref().map(|path| path.display().to_string()),
         "width": first.image_size().width,
         "height": first.image_size().height,
         "planes": measured.planes.len(),

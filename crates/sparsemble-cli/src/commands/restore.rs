@@ -6,22 +6,22 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde_json::json;
 use sparsemble::degradation::{Blur, Mask};
-use sparsemble::image::{GrayImage, Size, WHITE, read, read_picture};
+use sparsemble::image::{GrayImage, Picture, Size, WHITE, read, read_picture};
 use sparsemble::restoration::{Restored, deblur, denoise, inpaint};
 use sparsemble::{Run, matrix_file};
 
 use super::measured::matrix_of_rows;
-use super::restored::{claim_all, compare, decibels, write};
+use super::restored::{decibels, prepare, write};
 use crate::args::{RestoreArguments, Task};
 use crate::failure::Usage;
 use crate::output::print;
 use crate::progress::Progress;
 
 pub(crate) fn run(arguments: &RestoreArguments) -> Result<()> {
-    claim_all(&arguments.output, &arguments.written, arguments.run.force)?;
     check(arguments)?;
     let picture = read_picture(&arguments.image)?;
     let size = picture.planes[0].size();
+    let truth = prepare(&arguments.picture, arguments.run.force, size, picture.planes.len())?;
     let work = Work::prepare(arguments, size)?;
     let started = Instant::now();
     let progress = Progress::start("restoring")?;
@@ -32,8 +32,10 @@ pub(crate) fn run(arguments: &RestoreArguments) -> Result<()> {
     let planes = planes.map(|(number, plane)| work.restore(plane, run.part(number..number + 1, count)));
     let planes = planes.collect::<sparsemble::Result<Vec<_>>>()?;
     drop(progress);
-    write(&arguments.output, &arguments.written, picture.depth, &planes)?;
-    report(arguments, size, &picture.planes, &planes, started.elapsed().as_secs_f64())
+    write(&arguments.picture, picture.depth, &planes)?;
+    let damaged = truth.psnr(picture.planes.iter())?;
+    let psnr = truth.psnr(planes.iter().map(|plane| &plane.image))?;
+    report(arguments, &picture, (damaged, psnr), started.elapsed().as_secs_f64())
 }
 
 /// An option that the task does not use is refused and not passed over.
@@ -103,28 +105,27 @@ fn kernel(text: &str, size: Size) -> Result<Blur> {
 
 fn report(
     arguments: &RestoreArguments,
-    size: Size,
-    before: &[GrayImage],
-    after: &[Restored],
+    picture: &Picture,
+    (damaged, psnr): (Option<f64>, Option<f64>),
     seconds: f64,
 ) -> Result<()> {
-    let images = |planes: Vec<&GrayImage>| compare(arguments.reference.as_deref(), &planes);
-    let (damaged, psnr) = (images(before.iter().collect())?, images(after.iter().map(|plane| &plane.image).collect())?);
+    let (size, n_planes) = (picture.planes[0].size(), picture.planes.len());
     let task = format!("{:?}", arguments.task).to_lowercase();
     let compared = match (damaged, psnr) {
         (Some(damaged), Some(psnr)) => format!("\nPSNR {damaged:.2} dB before, {psnr:.2} dB after"),
         _ => String::new(),
     };
-    let text = format!("{task}: {size} picture ({seconds:.1} s){compared}\nwrote {}", arguments.output.display());
+    let text =
+        format!("{task}: {size} picture ({seconds:.1} s){compared}\nwrote {}", arguments.picture.output.display());
     let object = json!({
         "program": "sparsemble restore",
         "version": env!("CARGO_PKG_VERSION"),
-        "output": arguments.output.display().to_string(),
-        "uncertainty": arguments.written.uncertainty.as_ref().map(|path| path.display().to_string()),
+        "output": arguments.picture.output.display().to_string(),
+        "uncertainty": arguments.picture.uncertainty.as_ref().map(|path| path.display().to_string()),
         "task": task,
         "width": size.width,
         "height": size.height,
-        "planes": after.len(),
+        "planes": n_planes,
         "psnr_before": decibels(damaged),
         "psnr": decibels(psnr),
         "seconds": seconds,

@@ -1,32 +1,70 @@
-//! What `recover` and `restore` have in common: pictures to write, and to compare with.
+//! What `recover` and `restore` have in common: the picture to write, and the one to compare it with.
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use sparsemble::image::{BitDepth, GrayImage, Picture, Size, read, read_picture, write_picture};
 use sparsemble::metrics::psnr;
 use sparsemble::restoration::Restored;
 use sparsemble::{Matrix, matrix_file};
 
-use crate::args::WrittenArguments;
+use crate::args::PictureArguments;
 use crate::output::claim;
 
 /// How much brighter than its deviation a pixel of the picture of deviations is.
 const BRIGHTER: f64 = 10.0;
 
-/// Checks before the work begins that all can be written at its end.
-pub(super) fn claim_all(output: &Path, written: &WrittenArguments, force: bool) -> Result<()> {
-    claim(output, force)?;
-    written.uncertainty.as_ref().map_or(Ok(()), |path| claim(path, force))
+/// What the result is compared with, plane by plane.
+pub(super) struct Truth(Option<Vec<GrayImage>>);
+
+/// Checks before the work begins that all can be written at its end, and reads what a picture of this size and as many
+/// planes is to be compared with.
+pub(super) fn prepare(arguments: &PictureArguments, force: bool, size: Size, n_planes: usize) -> Result<Truth> {
+    claim(&arguments.output, force)?;
+    expect_png(&arguments.output)?;
+    if let Some(path) = &arguments.uncertainty {
+        claim(path, force)?;
+        if matrix_file::is_matrix_file(path) { matrix_file::expect_samples_name(path)? } else { expect_png(path)? }
+    }
+    let Some(path) = &arguments.reference else { return Ok(Truth(None)) };
+    // One plane is compared with the brightness.
+    let truth = if n_planes == 1 { vec![read(path)?] } else { read_picture(path)?.planes };
+    if truth.len() != n_planes || truth[0].size() != size {
+        bail!("{} is no picture of {size} pixels and {n_planes} colours; compare with the original", path.display());
+    }
+    Ok(Truth(Some(truth)))
+}
+
+fn expect_png(path: &Path) -> Result<()> {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+        return Ok(());
+    }
+    bail!("{}: pictures are written as PNG; give a name that ends in .png", path.display())
+}
+
+impl Truth {
+    /// The PSNR of planes, clipped and rounded as in a file, if there is something to compare them with.
+    pub(super) fn psnr<'a>(&self, planes: impl Iterator<Item = &'a GrayImage>) -> Result<Option<f64>> {
+        let Self(Some(truth)) = self else { return Ok(None) };
+        let error = |(truth, plane): (&GrayImage, &GrayImage)| -> Result<f64> {
+            Ok(10.0_f64.powf(-psnr(truth, &plane.quantised(BitDepth::Eight))? / 10.0))
+        };
+        let errors = truth.iter().zip(planes).map(error).collect::<Result<Vec<f64>>>()?;
+        Ok(Some(-10.0 * (errors.iter().sum::<f64>() / errors.len() as f64).log10()))
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        self.0.is_some()
+    }
 }
 
 /// Writes the planes of a picture, and how sure they are.
-pub(super) fn write(output: &Path, written: &WrittenArguments, depth: BitDepth, planes: &[Restored]) -> Result<()> {
-    let depth = if written.sixteen_bit { BitDepth::Sixteen } else { depth };
+pub(super) fn write(arguments: &PictureArguments, depth: BitDepth, planes: &[Restored]) -> Result<()> {
+    let depth = if arguments.sixteen_bit { BitDepth::Sixteen } else { depth };
     let images = |of: fn(&Restored) -> &GrayImage| planes.iter().map(|plane| of(plane).clone()).collect::<Vec<_>>();
-    write_picture(output, &Picture { planes: images(|plane| &plane.image), depth })?;
-    let Some(path) = &written.uncertainty else { return Ok(()) };
+    write_picture(&arguments.output, &Picture { planes: images(|plane| &plane.image), depth })?;
+    let Some(path) = &arguments.uncertainty else { return Ok(()) };
     let deviations = images(|plane| &plane.deviation);
     if matrix_file::is_matrix_file(path) {
         let Size { width, height } = deviations[0].size();
@@ -37,22 +75,6 @@ pub(super) fn write(output: &Path, written: &WrittenArguments, depth: BitDepth, 
         |plane: &GrayImage| GrayImage::from_fn(plane.size(), |row, column| BRIGHTER * plane.row(row)[column]);
     let planes = deviations.iter().map(brighter).collect::<sparsemble::Result<_>>()?;
     Ok(write_picture(path, &Picture { planes, depth: BitDepth::Eight })?)
-}
-
-/// The PSNR of planes, clipped and rounded as in a file, against a picture with as many; one plane is compared with the
-/// brightness.
-pub(super) fn compare(reference: Option<&Path>, planes: &[&GrayImage]) -> Result<Option<f64>> {
-    let Some(path) = reference else { return Ok(None) };
-    let truth = if planes.len() == 1 { vec![read(path)?] } else { read_picture(path)?.planes };
-    let mean = |truth: &[GrayImage]| -> sparsemble::Result<f64> {
-        let squares = planes
-            .iter()
-            .zip(truth)
-            .map(|(plane, truth)| Ok(10.0_f64.powf(-psnr(truth, &plane.quantised(BitDepth::Eight))? / 10.0)));
-        let squares = squares.collect::<sparsemble::Result<Vec<f64>>>()?;
-        Ok(-10.0 * (squares.iter().sum::<f64>() / squares.len() as f64).log10())
-    };
-    mean(&truth).map(Some).with_context(|| format!("cannot compare with {}", path.display()))
 }
 
 /// A figure for a report; infinite for pictures that are the same.

@@ -5,9 +5,8 @@ use serde_json::json;
 use sparsemble::degradation::{Degradation, Dense, Projection};
 use sparsemble::image::{GrayImage, read, read_picture};
 use sparsemble::restoration::BlockMeasurements;
-use sparsemble::{Matrix, MatrixView, matrix_file};
 
-use super::measured::matrix_of_rows;
+use super::measured::{self, matrix_of_rows};
 use crate::args::SenseArguments;
 use crate::failure::Usage;
 use crate::output::{claim, print};
@@ -23,7 +22,13 @@ pub(crate) fn run(arguments: &SenseArguments) -> Result<()> {
         .iter()
         .map(|plane| BlockMeasurements::sense(plane, phi.clone()))
         .collect::<sparsemble::Result<Vec<_>>>()?;
-    write(arguments, &planes, &sensed, &phi)?;
+    let means = if arguments.means {
+        let of_planes = planes.iter().zip(&sensed).map(|(plane, sensed)| sensed.block_means(plane));
+        Some(of_planes.collect::<sparsemble::Result<Vec<_>>>()?.concat())
+    } else {
+        None
+    };
+    measured::write(&arguments.output, &sensed, means.as_deref())?;
     report(arguments, &planes, &sensed[0])
 }
 
@@ -39,37 +44,6 @@ fn phi(arguments: &SenseArguments) -> Result<Dense<f64>> {
     let n_measurements = ((arguments.ratio * n_features as f64).round() as usize).max(1);
     let text = format!("{}:measurements={n_measurements},seed={}", arguments.kind, arguments.seed);
     Ok(text.parse::<Projection>()?.matrix(n_features)?)
-}
-
-fn write(
-    arguments: &SenseArguments,
-    planes: &[GrayImage],
-    sensed: &[BlockMeasurements],
-    phi: &Dense<f64>,
-) -> Result<()> {
-    let size = planes[0].size();
-    let numbers = [size.height as f64, size.width as f64, planes.len() as f64];
-    // A row of a file is a column to the library.
-    let columns = |parts: Vec<MatrixView<'_, f64>>| -> Result<Matrix<f64>> {
-        let (rows, count) = (parts[0].rows(), parts.iter().map(MatrixView::columns).sum());
-        let values: Vec<f64> = parts.iter().flat_map(|part| part.to_matrix().into_vec()).collect();
-        Ok(Matrix::from_columns(values, rows, count)?)
-    };
-    let z = columns(sensed.iter().map(BlockMeasurements::values).collect())?;
-    let phi = phi.matrix();
-    let rows_of_phi = Matrix::from_fn(phi.columns(), phi.rows(), |r, c| phi.get(c, r));
-    let means = if arguments.means {
-        planes.iter().zip(sensed).map(|(plane, sensed)| sensed.block_means(plane)).collect::<Result<Vec<_>, _>>()?
-    } else {
-        Vec::new()
-    };
-    let means = means.concat();
-    let mut arrays =
-        vec![("z", z.view()), ("phi", rows_of_phi.view()), ("size", MatrixView::from_columns(&numbers, 3, 1)?)];
-    if arguments.means {
-        arrays.push(("means", MatrixView::from_columns(&means, 1, means.len())?));
-    }
-    Ok(matrix_file::write_arrays(&arguments.output, &arrays)?)
 }
 
 fn report(arguments: &SenseArguments, planes: &[GrayImage], sensed: &BlockMeasurements) -> Result<()> {

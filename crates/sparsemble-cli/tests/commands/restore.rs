@@ -88,6 +88,12 @@ fn measurements_made_elsewhere_are_recovered_with_their_phi_and_size() {
     assert!(program.fail("sense photo.png --ratio 2 -o x.npz", 2).contains("--ratio 2"));
     assert!(program.fail("sense photo.png -o x.png", 1).contains(".npz"));
     assert!(program.fail("sense photo.png --kind sparse -o x.npz", 1).contains("sparse"));
+    assert!(program.fail("recover z.npz -o x.jpg", 1).contains("ends in .png"));
+    assert!(program.fail("recover z.npz -o x.png --uncertainty x.mat", 1).contains(".npy or .csv"));
+    let coffee = photograph("coffee.png");
+    let refused = program.fail(&format!("recover z.npz -o x.png --reference {}", coffee.display()), 1);
+    assert!(refused.contains("is no picture of 84×67 pixels"), "{refused}");
+    assert!(program.fail("recover nothing.npz -o x.png", 1).contains("nothing.npz"));
     assert!(!program.files().iter().any(|name| name.starts_with('x')));
 }
 
@@ -157,5 +163,6 @@ fn a_blur_is_undone_by_its_name_or_its_kernel() {
     matrix_file::write(program.path("kernel.npy"), kernel.view()).unwrap();
     let again = program.json(&format!("{words} --kernel kernel.npy"))["psnr"].as_f64().unwrap();
     assert!((again - quality).abs() < 0.1, "{again} for {quality}");
+    assert!(program.fail(&format!("{words} --kernel gaussian:sigma=1.6 --sigma=-1"), 1).contains("noise = -1"));
     assert!(program.fail(&format!("{words} --kernel box"), 2).contains("gaussian:sigma=1.6"));
 }

@@ -37,8 +37,9 @@ pub(super) fn multiply_spectrum<T: Scalar>(size: Size, picture: &mut [T], factor
     for (value, &factor) in spectrum.iter_mut().zip(factors) {
         *value *= T::from_f64(factor);
     }
-    let turned = transform(&transposed(&across), &spectrum);
-    picture.copy_from_slice(&transform(&transposed(&down), &turned));
+    let [across, down] = [across, down].map(|basis| basis.view().transposed().to_matrix());
+    let turned = transform(&across, &spectrum);
+    picture.copy_from_slice(&transform(&down, &turned));
 }
 
 /// The products of each row of a picture with each column of a matrix: a row of them for each column.
@@ -65,10 +66,6 @@ fn basis<T: Scalar>(n: usize) -> Matrix<T> {
     let cosines = Cosines::new(2 * n);
     let scale = |k: usize| (if k == 0 { 1.0 } else { 2.0 } / n as f64).sqrt();
     Matrix::from_fn(n, n, |i, k| T::from_f64(scale(k) * cosines.at(k * (2 * i + 1))))
-}
-
-fn transposed<T: Scalar>(matrix: &Matrix<T>) -> Matrix<T> {
-    Matrix::from_fn(matrix.columns(), matrix.rows(), |r, c| matrix.column(r)[c])
 }
 
 #[cfg(test)]

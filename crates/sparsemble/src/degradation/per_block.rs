@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, expect_size};
 use crate::image::Size;
 use crate::kernels::{Panels, Store, Tiles, best_level, correlate};
-use crate::matrix::{Matrix, MatrixView};
+use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
 use super::{Degradation, Dense, conjugate};
@@ -61,7 +61,7 @@ impl<T: Scalar> PerBlock<T> {
         }
         expect_size("phi: number of features (pixels of a block)", side.saturating_mul(side), patch.n_features())?;
         let patch = Dense::of(patch)?;
-        let (rows, columns) = (patch.matrix().to_matrix(), transposed(patch.matrix()));
+        let (rows, columns) = (patch.matrix().to_matrix(), patch.matrix().transposed().to_matrix());
         let (forwards, backwards) = (packed(&columns), packed(&rows));
         Ok(Self { size, side, patch, forwards, backwards })
     }
@@ -113,10 +113,6 @@ impl<T: Scalar> PerBlock<T> {
         }
         correlate(&self.forwards, tiles, out);
     }
-}
-
-fn transposed<T: Scalar>(matrix: MatrixView<'_, T>) -> Matrix<T> {
-    Matrix::from_fn(matrix.columns(), matrix.rows(), |r, c| matrix.get(c, r))
 }
 
 /// The columns of a matrix as atoms.

@@ -67,6 +67,35 @@ fn the_stored_product_is_the_plain_one() {
     for_every_shape(stored_product_is_the_plain_one::<f64>);
 }
 
+fn energies_are_those_of_the_stored_product<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
+    let (d, x) = (noise::<T>(rows, atoms, 9), noise::<T>(rows, samples, 10));
+    let (panels, tiles) = packed(level, &d, &x);
+    // Two subspaces, whose panels take turns.
+    let owner: Vec<usize> = (0..panels.count()).map(|panel| panel % 2).collect();
+    let mut energies = Energies::new(&panels, owner, 2, samples);
+    for _ in 0..2 {
+        energies.clear();
+        correlate(&panels, &tiles, &mut energies);
+    }
+    let width = Panels::<T>::width(level);
+    for i in 0..samples {
+        for subspace in 0..2 {
+            let own = (0..atoms).filter(|j| j / width % 2 == subspace);
+            let plain: f64 = own.map(|j| plain_dot(d.column(j), x.column(i)).powi(2)).sum();
+            let off = (energies.of(i)[subspace].to_f64() - plain).abs();
+            // Of a square of a product as large as it can be.
+            let allowed = tolerance::<T>(rows + atoms) * (1.0 + plain + rows as f64);
+            assert!(off <= allowed, "{level:?} {rows}×{atoms}, sample {i}, subspace {subspace}: off by {off}");
+        }
+    }
+}
+
+#[test]
+fn the_energies_are_those_of_the_stored_product() {
+    for_every_shape(energies_are_those_of_the_stored_product::<f32>);
+    for_every_shape(energies_are_those_of_the_stored_product::<f64>);
+}
+
 fn maxima_are_those_of_the_stored_product<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
     let (d, x) = (noise::<T>(rows, atoms, 3), noise::<T>(rows, samples, 4));
     let (panels, tiles) = packed(level, &d, &x);
@@ -186,6 +215,15 @@ fn vector_kernels_are_the_plain_ones<S: Simd, T: Scalar>(simd: S, rows: usize, a
         assert!((added[r].to_f64() - x[r].to_f64()).abs() <= 6.0 * tolerance::<T>(atoms));
     }
     assert!(out[rows..].iter().all(|value| value.abs() <= T::ZERO));
+
+    let mut pair = [x.to_vec(), out.clone()];
+    let [first, second] = &mut pair;
+    rotate(simd, (T::from_f64(0.6), T::from_f64(0.8)), first, second);
+    for r in 0..rows {
+        let (x, y) = (x[r].to_f64(), out[r].to_f64());
+        let off = (first[r].to_f64() - (0.6 * x - 0.8 * y)).abs() + (second[r].to_f64() - (0.8 * x + 0.6 * y)).abs();
+        assert!(off <= tolerance::<T>(2) * (1.0 + x.abs() + y.abs()));
+    }
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! A picture from what is left of it, in the way that suits the operator.
 
 use crate::blocks::Run;
-use crate::degradation::{Blur, Degradation, Mask, Operator, PerBlock};
+use crate::degradation::{Blur, Degradation, Mask, Operator};
 use crate::error::{Result, expect_size};
 use crate::image::{GrayImage, Size};
 use crate::matrix::MatrixView;
 
-use super::compressive::{BlockMeasurements, CompressiveRecovery, cropped, padded};
+use super::compressive::{BlockMeasurements, CompressiveRecovery};
 use super::image_level::{ImageLevel, Observation, Restored};
 use super::natural::natural_gaussians;
 use super::nonlocal::NonLocal;
@@ -100,8 +100,7 @@ impl Operated<'_> {
 /// The picture behind measurements of its blocks, which have noise of this standard deviation in them.
 ///
 /// Blocks of 8 × 8 pixels are recovered by [`CompressiveRecovery`] and the [Gaussians of photographs](natural_gaussians),
-/// others by [`ImageLevel`] from the picture nearest to an even one: on parts of three pictures of the BSDS as well as
-/// the former, but it takes twice as many turns.
+/// others by [`ImageLevel`] from the picture nearest to an even one, in twice as many turns.
 ///
 /// # Errors
 /// If the noise is not zero or more, or the run was interrupted.
@@ -111,14 +110,7 @@ pub fn recover(measurements: &BlockMeasurements, noise: f64, run: Run<'_>) -> Re
         let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
         return recovery.recover(measurements, &gaussians, &mut NonLocal::default(), run);
     }
-    let side = measurements.block_side();
-    let size = padded(measurements.image_size(), side);
-    let phi = PerBlock::new(size, side, measurements.phi())?;
-    let values = measurements.values().to_matrix();
-    let seen = Observation { size, phi: &phi, measurements: values.as_slice(), noise };
-    let Restored { image, deviation } = from_nothing(&seen, run)?;
-    let cropped = |image: &GrayImage| cropped(image, measurements.image_size());
-    Ok(Restored { image: cropped(&image)?, deviation: cropped(&deviation)? })
+    measurements.restore(noise, |seen| from_nothing(seen, run))
 }
 
 /// The picture behind measurements that do not look like one.

@@ -9,7 +9,7 @@ use crate::matrix::{Matrix, MatrixView};
 use crate::patch::{PatchGrid, Stride, remove_means};
 
 use super::blockwise::measure;
-use super::image_level::{ImageLevel, Observation, Restored};
+use super::image_level::{ImageLevel, Observation, Restored, check_noise};
 use super::prior::PicturePrior;
 
 /// What a camera that measures blocks keeps of a picture: z = Φy for each block y, and nothing else.
@@ -97,6 +97,19 @@ impl BlockMeasurements {
         Ok(remove_means(&mut grid.extract::<f64>(&grown(image, padded)?)?))
     }
 
+    /// The picture that `restore` makes of what was seen of the one with whole blocks, cut to its size.
+    pub(super) fn restore(
+        &self,
+        noise: f64,
+        restore: impl FnOnce(&Observation<'_>) -> Result<Restored>,
+    ) -> Result<Restored> {
+        let size = padded(self.size, self.side);
+        let phi = PerBlock::new(size, self.side, &self.phi)?;
+        let seen = Observation { size, phi: &phi, measurements: self.values.as_slice(), noise };
+        let Restored { image, deviation } = restore(&seen)?;
+        Ok(Restored { image: cropped(&image, self.size)?, deviation: cropped(&deviation, self.size)? })
+    }
+
     /// Blocks as a picture, cut to its size.
     ///
     /// # Errors
@@ -111,28 +124,21 @@ impl BlockMeasurements {
 ///
 /// Each block is estimated by local Gaussians first; then prior and data take their turns on the whole picture.
 ///
-/// | field | default | purpose |
-/// | --- | --- | --- |
-/// | `noise` | 0 | the standard deviation of the noise in the measurements |
-/// | `turns`, `momentum` | | as those of [`ImageLevel`] |
-/// | `first_noise`, `last_noise` | | those of [`ImageLevel`] as multiples of the error that is expected of the first estimate |
+/// | field | symbol | default | purpose |
+/// | --- | --- | --- | --- |
+/// | `noise` | σ_z | 0 | the standard deviation of the noise in the measurements |
+/// | `level` | | σ from 2 to 0.2 | the turns; their noise is in units of the error that is expected of the first estimate |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CompressiveRecovery {
     /// The standard deviation of the noise in the measurements.
     pub noise: f64,
-    /// Turns of prior and data.
-    pub turns: usize,
-    /// How far a turn goes on in the direction of the last one.
-    pub momentum: f64,
-    /// The noise of the first turn by the error expected of the first estimate.
-    pub first_noise: f64,
-    /// The noise of the last turn by the error expected of the first estimate.
-    pub last_noise: f64,
+    /// The turns of prior and data, with noise in units of the error expected of the first estimate.
+    pub level: ImageLevel,
 }
 
 impl Default for CompressiveRecovery {
     fn default() -> Self {
-        Self { noise: 0.0, turns: 40, momentum: 0.9, first_noise: 2.0, last_noise: 0.2 }
+        Self { noise: 0.0, level: ImageLevel { first_noise: 2.0, last_noise: 0.2, ..ImageLevel::default() } }
     }
 }
 
@@ -149,18 +155,17 @@ impl CompressiveRecovery {
     /// Every block by itself.
     ///
     /// # Errors
-    /// If the Gaussians are of another size of block, or the run was interrupted.
+    /// If the Gaussians are of another size of block, the noise is not zero or more, or the run was interrupted.
     pub fn first_estimate(
         &self,
         measurements: &BlockMeasurements,
         gaussians: &LocalGaussians<f32>,
         run: Run<'_>,
     ) -> Result<FirstEstimate> {
-        let singles =
-            |view: MatrixView<'_, f64>| Matrix::from_fn(view.rows(), view.columns(), |r, c| view.get(r, c) as f32);
-        let phi = Dense::new(singles(measurements.phi.matrix()).view())?;
+        check_noise(self.noise)?;
+        let phi = Dense::new(measurements.phi.matrix().converted().view())?;
         let seen = Seen { phi: Some(&phi), noise: self.noise.max(ROUNDING), mean: SampleMean::Unknown };
-        let estimate = gaussians.estimator(&seen, run)?.estimate(singles(measurements.values()).view(), run)?;
+        let estimate = gaussians.estimator(&seen, run)?.estimate(measurements.values().converted().view(), run)?;
         let squares: f64 = estimate.spread.iter().map(|spread| spread * spread).sum();
         let entries = estimate.values.rows() * estimate.values.columns();
         let image = measurements.assemble(estimate.values.view())?;
@@ -179,22 +184,13 @@ impl CompressiveRecovery {
         run: Run<'_>,
     ) -> Result<Restored> {
         let first = self.first_estimate(measurements, gaussians, run.silent())?;
-        let size = padded(measurements.size, measurements.side);
-        let phi = PerBlock::new(size, measurements.side, &measurements.phi)?;
-        let values = measurements.values.as_slice();
-        let seen = Observation { size, phi: &phi, measurements: values, noise: self.noise };
         let error = first.expected_error.max(ROUNDING);
         let level = ImageLevel {
-            turns: self.turns,
-            momentum: self.momentum,
-            first_noise: self.first_noise * error,
-            last_noise: self.last_noise * error,
-            ..ImageLevel::default()
+            first_noise: self.level.first_noise * error,
+            last_noise: self.level.last_noise * error,
+            ..self.level
         };
-        let start = grown(&first.image, size)?;
-        let Restored { image, deviation } = level.restore(&seen, start, prior, run)?;
-        let cropped = |image: &GrayImage| cropped(image, measurements.size);
-        Ok(Restored { image: cropped(&image)?, deviation: cropped(&deviation)? })
+        measurements.restore(self.noise, |seen| level.restore(seen, grown(&first.image, seen.size)?, prior, run))
     }
 }
 
@@ -210,7 +206,7 @@ fn side_of(phi: &Dense<f64>) -> Result<usize> {
 }
 
 /// The size with whole blocks.
-pub(super) fn padded(size: Size, side: usize) -> Size {
+fn padded(size: Size, side: usize) -> Size {
     Size { width: size.width.next_multiple_of(side), height: size.height.next_multiple_of(side) }
 }
 
@@ -221,6 +217,6 @@ fn grown(image: &GrayImage, size: Size) -> Result<GrayImage> {
 }
 
 /// The upper left part of a picture.
-pub(super) fn cropped(image: &GrayImage, size: Size) -> Result<GrayImage> {
+fn cropped(image: &GrayImage, size: Size) -> Result<GrayImage> {
     GrayImage::from_fn(size, |row, column| image.row(row)[column])
 }

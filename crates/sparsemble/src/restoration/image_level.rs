@@ -30,11 +30,16 @@ impl Observation<'_> {
         if let Some(row) = self.measurements.iter().position(|value| !value.is_finite()) {
             return Err(Error::NotFinite { what: "measurements", row, column: 0 });
         }
-        if !(self.noise >= 0.0 && self.noise.is_finite()) {
-            return Err(Error::parameter("noise", self.noise, "must be zero or more, and finite"));
-        }
-        Ok(())
+        check_noise(self.noise)
     }
+}
+
+/// Refuses what is no standard deviation.
+pub(super) fn check_noise(noise: f64) -> Result<()> {
+    if noise >= 0.0 && noise.is_finite() {
+        return Ok(());
+    }
+    Err(Error::parameter("noise", noise, "must be zero or more, and finite"))
 }
 
 /// Restores a picture by turns of a prior, which takes noise out of it, and of the data, which put right what was measured.

@@ -119,18 +119,18 @@ impl NonLocal {
         pilot: Option<&GrayImage>,
         run: Run<'_>,
     ) -> Result<GrayImage> {
-        self.estimate_in_turn(image, sigma, pilot, 0, run)
+        self.pass_by_pass(image, sigma, (0, pilot), run, |_| ())
     }
 
-    /// As [`estimate`](Self::estimate), with another grid of patches in each turn, so that over some turns no pixel is
-    /// always at the border of its patches.
-    pub(super) fn estimate_in_turn(
+    /// As [`estimate`](Self::estimate), telling of the result of each pass. Every turn has other grids of patches, so that
+    /// over some turns no pixel is always at the border of its patches.
+    pub(super) fn pass_by_pass(
         &self,
         image: &GrayImage,
         sigma: f64,
-        pilot: Option<&GrayImage>,
-        turn: usize,
+        (turn, pilot): (usize, Option<&GrayImage>),
         run: Run<'_>,
+        mut tell: impl FnMut(&GrayImage),
     ) -> Result<GrayImage> {
         self.check(image.size(), sigma)?;
         let noisy = Plane::new(image, "image")?;
@@ -146,7 +146,9 @@ impl NonLocal {
             };
             let factor = if guide.is_some() { 1.0 } else { self.caution.sqrt() };
             let step = Pass { settings: self, noisy: &noisy, pilot: guide.as_ref(), noise: (sigma * factor) as f32 };
-            pilot = Some(step.estimate(turn * self.passes + pass, part)?);
+            let found = step.estimate(turn * self.passes + pass, part)?;
+            tell(&found);
+            pilot = Some(found);
         }
         // There is at least one pass.
         Ok(pilot.unwrap_or_else(|| image.clone()))

@@ -21,6 +21,6 @@ pub trait PicturePrior: Debug {
 
 impl PicturePrior for NonLocal {
     fn denoise(&mut self, image: &GrayImage, sigma: f64, turn: usize, run: Run<'_>) -> Result<GrayImage> {
-        self.estimate_in_turn(image, sigma, None, turn, run)
+        self.pass_by_pass(image, sigma, (turn, None), run, |_| ())
     }
 }

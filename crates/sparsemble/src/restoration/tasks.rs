@@ -6,7 +6,7 @@ use crate::error::{Error, Result, expect_size};
 use crate::image::GrayImage;
 
 use super::filling::filled;
-use super::image_level::{ImageLevel, Observation, Restored};
+use super::image_level::{ImageLevel, Observation, Restored, check_noise};
 use super::nonlocal::NonLocal;
 use super::opinions::Opinions;
 
@@ -21,18 +21,9 @@ const FEW_KNOWN: f64 = 0.65;
 /// # Errors
 /// If a sample is not finite, the picture is smaller than 8 × 8 pixels, or the noise is not zero or more.
 pub fn denoise(image: &GrayImage, noise: f64, run: Run<'_>) -> Result<Restored> {
-    let settings = NonLocal::white_noise();
-    let one = NonLocal { passes: 1, ..settings };
-    let pixels = image.samples().len();
-    let mut opinions = Opinions::new(pixels);
-    let mut found: Option<GrayImage> = None;
-    for pass in 0..settings.passes {
-        let part = run.passes(pass..pass + 1, settings.passes, pixels);
-        let next = one.estimate_in_turn(image, noise, found.as_ref(), pass, part)?;
-        opinions.add(next.samples());
-        found = Some(next);
-    }
-    let image = found.unwrap_or_else(|| image.clone());
+    let mut opinions = Opinions::new(image.samples().len());
+    let image =
+        NonLocal::white_noise().pass_by_pass(image, noise, (0, None), run, |pass| opinions.add(pass.samples()))?;
     Ok(Restored { deviation: opinions.deviation(&image)?, image })
 }
 
@@ -72,8 +63,9 @@ pub fn deblur(image: &GrayImage, blur: &Blur, noise: f64, run: Run<'_>) -> Resul
         return Err(Error::parameter("blur", blur.measured_size(), reason));
     }
     image.expect_size(blur.image_size())?;
+    check_noise(noise)?;
     // Noise of zero would make the data ask for what rounding has made impossible.
-    let noise = if noise < ROUNDING { ROUNDING } else { noise };
+    let noise = noise.max(ROUNDING);
     let seen = Observation { size: image.size(), phi: blur, measurements: image.samples(), noise };
     let level = ImageLevel { first_noise: 15.0, last_noise: 3.0, prior_weight: 0.3, ..ImageLevel::default() };
     level.restore(&seen, image.clone(), &mut NonLocal::default(), run)

@@ -160,6 +160,7 @@ fn what_does_not_fit_together_is_refused_by_name() {
     let tiny = GrayImage::from_fn(Size { width: 5, height: 40 }, |_, _| 1.0).unwrap();
     assert!(denoise(&tiny, 5.0, Run::default()).is_err());
     assert!(denoise(&photo, f64::NAN, Run::default()).is_err());
+    assert!(deblur(&photo, &Blur::gaussian(size, 1.0).unwrap(), -1.0, Run::default()).is_err());
     let decimated = Blur::gaussian(size, 1.0).unwrap().decimated(2).unwrap();
     assert!(deblur(&photo, &decimated, 1.0, Run::default()).unwrap_err().to_string().contains("another task"));
 }

@@ -7,7 +7,7 @@ use sparsemble::degradation::{Dense, Operator};
 use sparsemble::ensemble::Validation;
 use sparsemble::model_file::PhiRecord;
 use sparsemble::recipe::Recipe;
-use sparsemble::{Matrix, Scalar, matrix_file};
+use sparsemble::{Scalar, matrix_file};
 
 use crate::args::TrainArguments;
 use crate::failure::Usage;
@@ -57,7 +57,5 @@ pub(super) fn phi<T: Scalar>(text: &str, n_features: usize) -> Result<PhiRecord<
     }
     let file = matrix_file::read::<T>(text)?;
     // A row of a file is a column to the library.
-    let rows = file.view();
-    let matrix = Matrix::from_fn(rows.columns(), rows.rows(), |row, column| rows.get(column, row));
-    Ok(PhiRecord { description: text.to_owned(), matrix: Some(Dense::new(matrix.view())?) })
+    Ok(PhiRecord { description: text.to_owned(), matrix: Some(Dense::new(file.view().transposed())?) })
 }

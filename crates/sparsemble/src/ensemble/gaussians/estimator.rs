@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use crate::blocks::Run;
-use crate::degradation::Degradation;
+use crate::degradation::{Degradation, Dense};
 use crate::eigen::Eigen;
 use crate::ensemble::strips::{STRIP, map_strips, piece, pieces};
 use crate::error::{Error, Result, expect_size};
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
+use super::LocalGaussians;
 use super::members::{BLOCK, Member, Members};
-use super::{LocalGaussians, doubles};
 
 /// How samples are seen.
 ///
@@ -72,7 +72,7 @@ impl<T: Scalar> LocalGaussians<T> {
         if !(seen.noise >= 0.0 && seen.noise.is_finite()) {
             return Err(Error::parameter("noise", seen.noise, "must be zero or more, and finite"));
         }
-        let matrix = seen.phi.map(|phi| matrix_of(phi, self.n_features())).transpose()?;
+        let matrix = seen.phi.map(|phi| self.matrix_of(phi)).transpose()?;
         let (members, open) = self.seen_through(matrix.as_ref(), seen, run)?;
         let mean = if seen.mean == SampleMean::Unknown { self.mean().mean } else { 0.0 };
         let measured = |n: usize| match &matrix {
@@ -86,6 +86,13 @@ impl<T: Scalar> LocalGaussians<T> {
             measured_mean: (0..n_measurements).map(|n| T::from_f64(measured(n))).collect(),
             mean: T::from_f64(mean),
         })
+    }
+
+    /// Φ as a matrix.
+    fn matrix_of(&self, phi: &dyn Degradation<T>) -> Result<Matrix<f64>> {
+        let what = "degradation: number of features (that of the Gaussians)";
+        expect_size(what, self.n_features(), phi.n_features())?;
+        Ok(Dense::of(phi)?.matrix().converted())
     }
 
     /// The members as samples without mean and noise of this deviation are seen by them.
@@ -117,7 +124,7 @@ impl<T: Scalar> LocalGaussians<T> {
             let gain = own.map(|value| value / (value + noise));
             return (Member { log_weight, seen: Eigen { values, vectors: own.vectors.clone() }, gain }, open);
         }
-        let mut covariance = doubles(&self.covariances()[k]);
+        let mut covariance = self.covariances()[k].view().converted::<f64>();
         if seen.mean == SampleMean::Unknown {
             let variance = self.mean().deviation * self.mean().deviation;
             covariance.as_mut_slice().iter_mut().for_each(|entry| *entry += variance);
@@ -127,12 +134,12 @@ impl<T: Scalar> LocalGaussians<T> {
         // Φ times C, and Φ times (C + σ²I) times Φᵀ.
         let crossed = times(&phi, &covariance);
         (0..covariance.rows()).for_each(|i| covariance.column_mut(i)[i] += noise);
-        let eigen = Eigen::new(&times(&times(&phi, &covariance), &transposed(&phi)));
+        let eigen = Eigen::new(&times(&times(&phi, &covariance), &phi.view().transposed().to_matrix()));
         // No measurement is exact beyond rounding: directions Φ does not see must not be divided by.
         let largest = eigen.values.first().copied().unwrap_or(0.0);
         let least = (largest * 1e-12).max(f64::MIN_POSITIVE);
         let seen = Eigen { values: eigen.values.iter().map(|value| value.max(least)).collect(), ..eigen };
-        let gain = times(&transposed(&crossed), &seen.map(|value| 1.0 / value));
+        let gain = times(&crossed.view().transposed().to_matrix(), &seen.map(|value| 1.0 / value));
         let total: f64 = (0..self.n_features()).map(|i| covariance.column(i)[i] - noise).sum();
         let explained: f64 = (0..gain.columns())
             .map(|n| gain.column(n).iter().enumerate().map(|(i, g)| g * crossed.column(i)[n]).sum::<f64>())
@@ -194,24 +201,6 @@ impl<T: Scalar> GaussianEstimator<T> {
         }
         spread
     }
-}
-
-/// Φ as a matrix.
-fn matrix_of<T: Scalar>(phi: &dyn Degradation<T>, n_features: usize) -> Result<Matrix<f64>> {
-    expect_size("degradation: number of features (that of the Gaussians)", n_features, phi.n_features())?;
-    let mut matrix = Matrix::zeros(phi.n_measurements(), n_features);
-    let (mut unit, mut column) = (vec![T::ZERO; n_features], vec![T::ZERO; phi.n_measurements()]);
-    for j in 0..n_features {
-        unit[j] = T::ONE;
-        phi.apply(&unit, &mut column);
-        unit[j] = T::ZERO;
-        matrix.column_mut(j).iter_mut().zip(&column).for_each(|(to, value)| *to = value.to_f64());
-    }
-    Ok(matrix)
-}
-
-fn transposed(matrix: &Matrix<f64>) -> Matrix<f64> {
-    Matrix::from_fn(matrix.columns(), matrix.rows(), |r, c| matrix.column(r)[c])
 }
 
 fn times(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {

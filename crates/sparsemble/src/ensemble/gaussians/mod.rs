@@ -87,7 +87,7 @@ impl<T: Scalar> LocalGaussians<T> {
         // Weights that sum to one already keep their bits, through a file and back.
         let scale = if (total - 1.0).abs() < 1e-9 { 1.0 } else { total };
         let weights = weights.into_iter().map(|weight| weight / scale).collect();
-        let eigen = covariances.iter().map(|covariance| Eigen::new(&doubles(covariance))).collect::<Vec<_>>();
+        let eigen = covariances.iter().map(|covariance| Eigen::new(&covariance.view().converted())).collect::<Vec<_>>();
         for (covariance, eigen) in covariances.iter().zip(&eigen) {
             let least = least_eigenvalue(covariance, eigen);
             // Also refuses NaN, which an overflow would give.
@@ -172,9 +172,4 @@ fn least_eigenvalue<T: Scalar>(covariance: &Matrix<T>, eigen: &Eigen) -> f64 {
         (0..size).map(|c| u[c] * column(c)).sum()
     };
     (0..size).map(value).fold(f64::INFINITY, |least, value| if value < least || value.is_nan() { value } else { least })
-}
-
-/// The same matrix in double precision.
-fn doubles<T: Scalar>(matrix: &Matrix<T>) -> Matrix<f64> {
-    Matrix::from_fn(matrix.rows(), matrix.columns(), |r, c| matrix.column(c)[r].to_f64())
 }
