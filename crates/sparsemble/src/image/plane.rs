@@ -124,6 +124,33 @@ impl GrayImage {
         Self { size: self.size, samples }
     }
 
+    /// The part of the picture whose upper left pixel is at `(row, column)`.
+    ///
+    /// # Errors
+    /// If it is empty or not inside the picture.
+    pub fn cropped(&self, (row, column): (usize, usize), size: Size) -> Result<Self> {
+        let inside =
+            |start: usize, length: usize, whole: usize| start.checked_add(length).is_some_and(|end| end <= whole);
+        if !inside(row, size.height, self.size.height) || !inside(column, size.width, self.size.width) {
+            return Err(Error::parameter("crop", size, "must lie inside the picture"));
+        }
+        let rows = (row..row + size.height).flat_map(|row| &self.row(row)[column..column + size.width]);
+        Self::new(size, rows.copied().collect())
+    }
+
+    /// The picture without this many pixels at each border, as super-resolution is measured.
+    ///
+    /// # Errors
+    /// If nothing is left.
+    pub fn shaved(&self, border: usize) -> Result<Self> {
+        let [width, height] =
+            [self.size.width, self.size.height].map(|side| side.saturating_sub(border.saturating_mul(2)));
+        if width == 0 || height == 0 {
+            return Err(Error::parameter("border", border, "leaves nothing of the picture"));
+        }
+        self.cropped((border, border), Size { width, height })
+    }
+
     /// Refuses a picture of another size.
     pub(crate) fn expect_size(&self, expected: Size) -> Result<()> {
         expect_size("image width", expected.width, self.size.width)?;
@@ -155,6 +182,15 @@ mod tests {
         assert!(GrayImage::new(PAIR, vec![0.0; 3]).is_err());
         assert!(GrayImage::new(Size { width: 0, height: 5 }, vec![]).is_err());
         assert!(GrayImage::new(Size { width: usize::MAX, height: 2 }, vec![0.0; 2]).is_err());
+    }
+
+    #[test]
+    fn a_crop_is_that_part_and_what_is_not_inside_is_refused() {
+        let image = GrayImage::from_fn(Size { width: 5, height: 4 }, |row, column| (10 * row + column) as f64).unwrap();
+        assert_eq!(image.cropped((1, 3), PAIR).unwrap().samples(), [13.0, 14.0]);
+        assert_eq!(image.shaved(1).unwrap().samples(), [11.0, 12.0, 13.0, 21.0, 22.0, 23.0]);
+        assert!(image.cropped((1, 4), PAIR).is_err() && image.cropped((usize::MAX, 0), PAIR).is_err());
+        assert!(image.shaved(2).is_err() && image.shaved(usize::MAX).is_err());
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 mod image;
 mod samples;
+mod ssim;
 
 pub use image::{mse, psnr};
 pub use samples::Residuals;
+pub use ssim::ssim;

@@ -7,6 +7,8 @@ mod examples;
 mod fista;
 mod gaussians;
 mod golden_coding;
+#[cfg(feature = "io")]
+mod golden_image;
 mod golden_kmeans;
 mod kmeans;
 #[cfg(feature = "io")]
