@@ -4,20 +4,25 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use ::image::codecs::png::PngEncoder;
-use ::image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
+use ::image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 
 use crate::error::{Error, Result};
 use crate::files::write_atomically;
 
 use super::plane::{BitDepth, GrayImage, Picture, Size};
 
+mod raster;
+mod writer;
+
+pub use raster::{Layout, Raster};
+pub use writer::{PictureFormat, write_by_rows};
+
 /// A small file can promise a huge picture; beyond these limits it is refused before memory is spent on it.
 const MAX_SIDE: u32 = 1 << 16;
 const MAX_PIXELS: u64 = 1 << 27;
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Reads a PNG, JPEG, PNM, TIFF or BMP file, told apart by content, as a grey picture.
+/// Reads a PNG, JPEG, PNM, TIFF, BMP or WebP file, told apart by content, as a grey picture.
 ///
 /// 8-bit samples keep their value and 16-bit samples are divided by 257 (see [`WHITE`](super::WHITE)). Colour becomes
 /// its BT.601 luma (299 R + 587 G + 114 B) / 1000, not rounded. Alpha, colour profiles and orientation are ignored.
@@ -70,29 +75,7 @@ pub fn decode(bytes: &[u8]) -> Result<GrayImage> {
 /// # Errors
 /// [`Error::Image`] if a side is beyond what PNG can hold.
 pub fn encode_png(image: &GrayImage, depth: BitDepth) -> Result<Vec<u8>> {
-    encode_planes(&[image], depth)
-}
-
-/// The bytes of a PNG file of one plane, or of three that are as large.
-fn encode_planes(planes: &[&GrayImage], depth: BitDepth) -> Result<Vec<u8>> {
-    let size = planes[0].size();
-    let pixels = 0..planes[0].samples().len();
-    let levels = pixels.flat_map(|i| planes.iter().map(move |plane| depth.level(plane.samples()[i])));
-    let (samples, colour): (Vec<u8>, _) = match (depth, planes.len()) {
-        (BitDepth::Eight, 1) => (levels.map(|level| level as u8).collect(), ExtendedColorType::L8),
-        (BitDepth::Eight, _) => (levels.map(|level| level as u8).collect(), ExtendedColorType::Rgb8),
-        // The encoder takes 16-bit samples in the byte order of the machine.
-        (BitDepth::Sixteen, 1) => (levels.flat_map(u16::to_ne_bytes).collect(), ExtendedColorType::L16),
-        (BitDepth::Sixteen, _) => (levels.flat_map(u16::to_ne_bytes).collect(), ExtendedColorType::Rgb16),
-    };
-    let Size { width, height } = size;
-    let refused = |reason: String| Error::Image { name: format!("a {size} picture"), reason };
-    let side = |pixels: usize| u32::try_from(pixels).map_err(|error| refused(error.to_string()));
-    let mut bytes = Vec::new();
-    PngEncoder::new(&mut bytes)
-        .write_image(&samples, side(width)?, side(height)?, colour)
-        .map_err(|error| refused(error.to_string()))?;
-    Ok(bytes)
+    writer::encode_png(&Picture { planes: vec![image.clone()], depth })
 }
 
 /// Writes a grey PNG file, replacing any file of that name at once: no reader ever sees half a picture.
@@ -105,33 +88,53 @@ pub fn write_png(path: impl AsRef<Path>, image: &GrayImage, depth: BitDepth) -> 
     write_atomically(path.as_ref(), |file| file.write_all(&bytes))
 }
 
-/// Writes a picture with its colours and its depth as a PNG file; otherwise as [`write_png`].
+/// Writes a picture with its colours and its depth to a file of the kind that its name asks for (see [`PictureFormat`]);
+/// otherwise as [`write_png`].
 ///
 /// # Errors
-/// As [`write_png`]; if there are neither one nor three planes, or they differ in size.
+/// As [`write_by_rows`]; if there are neither one nor three planes, or they differ in size.
 pub fn write_picture(path: impl AsRef<Path>, picture: &Picture) -> Result<()> {
-    let planes: Vec<&GrayImage> = picture.planes.iter().collect();
-    let [first, rest @ ..] = planes.as_slice() else { return Err(Error::Empty { what: "picture", unit: "plane" }) };
-    if !matches!(rest.len(), 0 | 2) {
-        return Err(Error::parameter("planes", planes.len(), "must be one, or three for red, green and blue"));
+    let path = path.as_ref();
+    let [first, ..] = picture.planes.as_slice() else { return Err(Error::Empty { what: "picture", unit: "plane" }) };
+    if !matches!(picture.planes.len(), 1 | 3) {
+        return Err(Error::parameter("planes", picture.planes.len(), "must be one, or three for red, green and blue"));
     }
-    rest.iter().try_for_each(|plane| plane.expect_size(first.size()))?;
-    let bytes = encode_planes(&planes, picture.depth)?;
-    write_atomically(path.as_ref(), |file| file.write_all(&bytes))
+    let layout = PictureFormat::of(path)?.fitted(&Layout::plain(picture))?;
+    write_by_rows(path, &layout, first.size().height, |_| Ok(picture.planes.clone()))
 }
 
 /// A result whose error is the reason alone: which file it was is added later.
 type Outcome<P> = std::result::Result<P, String>;
 
-/// The pixels in the bytes of a file, if they are not too many.
+/// The pixels in the bytes of a file.
 fn pixels(bytes: &[u8]) -> Outcome<DynamicImage> {
+    decoded(opened(bytes)?, bytes)
+}
+
+/// The pixels of an opened picture. A BMP file has no grey: it lists its colours, and if all that it lists are grey the
+/// picture is, as for everyone else who reads one.
+fn decoded(decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage> {
+    let pixels = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+    let lists_colours =
+        bytes.starts_with(b"BM") && bytes.get(28..30).is_some_and(|bits| u16::from_le_bytes([bits[0], bits[1]]) <= 8);
+    let is_grey = |rgb: &[u8]| rgb[0] == rgb[1] && rgb[1] == rgb[2];
+    match &pixels {
+        DynamicImage::ImageRgb8(p) if lists_colours && p.as_raw().chunks_exact(3).all(is_grey) => {
+            Ok(pixels.into_luma8().into())
+        }
+        _ => Ok(pixels),
+    }
+}
+
+/// The bytes of a file opened as a picture, if its pixels are not too many.
+fn opened(bytes: &[u8]) -> Outcome<impl ImageDecoder> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);
     limits.max_image_height = Some(MAX_SIDE);
     limits.max_alloc = Some(MAX_BYTES);
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     if reader.format().is_none() {
-        return Err("this is no picture of a known kind; give a PNG, JPEG, TIFF, BMP or PNM file".into());
+        return Err("this is no picture of a known kind; give a PNG, JPEG, TIFF, BMP, PNM or WebP file".into());
     }
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(|error| error.to_string())?;
@@ -139,7 +142,7 @@ fn pixels(bytes: &[u8]) -> Outcome<DynamicImage> {
     if width > MAX_SIDE || height > MAX_SIDE || u64::from(width) * u64::from(height) > MAX_PIXELS {
         return Err(format!("{width}×{height} pixels are more than the {MAX_PIXELS} that are allowed"));
     }
-    DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())
+    Ok(decoder)
 }
 
 fn to_gray(picture: &DynamicImage) -> Outcome<GrayImage> {

@@ -7,7 +7,9 @@ mod resize;
 mod ycbcr;
 
 #[cfg(feature = "io")]
-pub use io::{decode, encode_png, read, read_picture, write_picture, write_png};
+pub use io::{
+    Layout, PictureFormat, Raster, decode, encode_png, read, read_picture, write_by_rows, write_picture, write_png,
+};
 pub use plane::{BitDepth, GrayImage, Picture, Size, WHITE};
-pub use resize::{Interpolation, rescale, resize};
+pub use resize::{Interpolation, Resampling, rescale, resize};
 pub use ycbcr::{to_rgb, to_ycbcr};

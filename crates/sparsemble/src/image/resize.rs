@@ -7,16 +7,17 @@
 //! the border twice; the weights of a pixel sum to one.
 
 use std::f64::consts::PI;
+use std::ops::Range;
 
 use crate::blocks::Run;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_size};
 
 use super::plane::{GrayImage, Size};
 
 /// Rows that are made at a time.
 const BLOCK: usize = 64;
 
-/// The most pixels of a result, as of a file that is read.
+/// The most pixels of a result: four times those of the largest file that is read.
 const MOST_PIXELS: usize = 1 << 29;
 
 /// The curve through the pixels.
@@ -37,6 +38,11 @@ impl Interpolation {
         }
     }
 
+    /// How many pixels to each side an enlarged pixel may be made of.
+    pub(crate) fn pixels(self) -> usize {
+        self.reach() as usize + 1
+    }
+
     fn kernel(self, distance: f64) -> f64 {
         let x = distance.abs();
         match self {
@@ -50,9 +56,6 @@ impl Interpolation {
 }
 
 /// The picture in this size. Width and height have each their own scale: their new length by the old one.
-///
-/// # Cost
-/// Four multiply-adds a pixel of the result and direction to enlarge, 4/s to shrink (six and 6/s with Lanczos).
 ///
 /// # Example
 /// ```
@@ -68,11 +71,7 @@ impl Interpolation {
 /// # Errors
 /// If a side is zero or the result would be too large; if the run was interrupted.
 pub fn resize(image: &GrayImage, size: Size, interpolation: Interpolation, run: Run<'_>) -> Result<GrayImage> {
-    check(size)?;
-    let from = image.size();
-    let across = Axis::new(from.width, size.width, size.width as f64 / from.width as f64, interpolation);
-    let down = Axis::new(from.height, size.height, size.height as f64 / from.height as f64, interpolation);
-    apply(image, &across, &down, run)
+    Resampling::to_size(image.size(), size, interpolation)?.apply(image, run)
 }
 
 /// The picture `factor` times as large, each side rounded up. The positions follow the factor, not the rounded sides.
@@ -80,54 +79,138 @@ pub fn resize(image: &GrayImage, size: Size, interpolation: Interpolation, run: 
 /// # Errors
 /// If the factor is not positive or the result would be too large; if the run was interrupted.
 pub fn rescale(image: &GrayImage, factor: f64, interpolation: Interpolation, run: Run<'_>) -> Result<GrayImage> {
-    if !(factor > 0.0 && factor.is_finite()) {
-        return Err(Error::parameter("factor", factor, "must be positive and finite"));
-    }
-    let [width, height] = [image.size().width, image.size().height].map(|side| (side as f64 * factor).ceil() as usize);
-    check(Size { width, height })?;
-    let across = Axis::new(image.size().width, width, factor, interpolation);
-    let down = Axis::new(image.size().height, height, factor, interpolation);
-    apply(image, &across, &down, run)
+    Resampling::by_factor(image.size(), factor, interpolation)?.apply(image, run)
 }
 
-fn check(size: Size) -> Result<()> {
-    if size.width == 0 || size.height == 0 {
-        return Err(Error::Empty { what: "resized image", unit: "pixel" });
-    }
-    if size.width.saturating_mul(size.height) > MOST_PIXELS {
-        return Err(Error::parameter("size", size, "is too large; a picture has at most 2^29 pixels"));
-    }
-    Ok(())
+/// Pictures of one size in another: as a whole by [`apply`](Self::apply), or some rows at a time, so that neither need be
+/// in memory.
+///
+/// # Cost
+/// Four multiply-adds a pixel of the result and direction to enlarge, 4/s to shrink (six and 6/s with Lanczos).
+///
+/// # Example
+/// ```
+/// use sparsemble::Run;
+/// use sparsemble::image::{GrayImage, Interpolation, Resampling, Size};
+///
+/// let image = GrayImage::from_fn(Size { width: 9, height: 40 }, |row, column| (row * column) as f64)?;
+/// let larger = Resampling::by_factor(image.size(), 1.5, Interpolation::Bicubic)?;
+/// let sources = larger.sources(20..30);
+/// let strip = image.cropped((sources.start, 0), Size { width: 9, height: sources.len() })?;
+/// let rows = larger.rows(&strip, sources.start, 20..30, Run::default())?;
+/// assert_eq!(rows.row(3), larger.apply(&image, Run::default())?.row(23));
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Resampling {
+    from: Size,
+    across: Axis,
+    down: Axis,
 }
 
-/// Columns of pixels first, while the rows they are in are short or few, then rows.
-fn apply(image: &GrayImage, across: &Axis, down: &Axis, run: Run<'_>) -> Result<GrayImage> {
-    let blocks = run.map_blocks(
-        down.taps.len(),
-        BLOCK,
-        || vec![0.0; image.size().width],
-        |row, range| {
-            let mut rows = Vec::with_capacity(range.len() * across.taps.len());
-            for taps in &down.taps[range] {
-                row.fill(0.0);
-                for (source, weight) in taps.pairs() {
-                    row.iter_mut().zip(image.row(source)).for_each(|(sum, value)| *sum += weight * value);
-                }
-                let value = |taps: &Taps| taps.pairs().map(|(source, weight)| weight * row[source]).sum::<f64>();
-                rows.extend(across.taps.iter().map(value));
+impl Resampling {
+    /// From one size to another, as [`resize`].
+    ///
+    /// # Errors
+    /// If a side is zero or the result would be too large.
+    pub fn to_size(from: Size, to: Size, interpolation: Interpolation) -> Result<Self> {
+        let scales = [to.width as f64 / from.width as f64, to.height as f64 / from.height as f64];
+        Self::new(from, to, scales, interpolation)
+    }
+
+    /// By a factor, as [`rescale`].
+    ///
+    /// # Errors
+    /// If a side is zero, the factor is not positive or the result would be too large.
+    pub fn by_factor(from: Size, factor: f64, interpolation: Interpolation) -> Result<Self> {
+        if !(factor > 0.0 && factor.is_finite()) {
+            return Err(Error::parameter("factor", factor, "must be positive and finite"));
+        }
+        let [width, height] = [from.width, from.height].map(|side| (side as f64 * factor).ceil() as usize);
+        Self::new(from, Size { width, height }, [factor; 2], interpolation)
+    }
+
+    fn new(from: Size, to: Size, [across, down]: [f64; 2], interpolation: Interpolation) -> Result<Self> {
+        for (what, size) in [("image", from), ("resized image", to)] {
+            if size.width == 0 || size.height == 0 {
+                return Err(Error::Empty { what, unit: "pixel" });
             }
-            Ok(rows)
-        },
-    )?;
-    GrayImage::new(Size { width: across.taps.len(), height: down.taps.len() }, blocks.concat())
+        }
+        if to.width.saturating_mul(to.height) > MOST_PIXELS {
+            return Err(Error::parameter("size", to, "is too large; a picture has at most 2^29 pixels"));
+        }
+        let across = Axis::new(from.width, to.width, across, interpolation);
+        let down = Axis::new(from.height, to.height, down, interpolation);
+        Ok(Self { from, across, down })
+    }
+
+    /// The size of the result.
+    pub fn size(&self) -> Size {
+        Size { width: self.across.taps.len(), height: self.down.taps.len() }
+    }
+
+    /// The picture in the other size.
+    ///
+    /// # Errors
+    /// If the picture is not of the size it is for; if the run was interrupted.
+    pub fn apply(&self, image: &GrayImage, run: Run<'_>) -> Result<GrayImage> {
+        image.expect_size(self.from)?;
+        self.rows(image, 0, 0..self.down.taps.len(), run)
+    }
+
+    /// Which rows of the picture these rows of the result are made of.
+    pub fn sources(&self, rows: Range<usize>) -> Range<usize> {
+        let taps = &self.down.taps[rows.start.min(self.down.taps.len())..rows.end.min(self.down.taps.len())];
+        let sources = || taps.iter().flat_map(|taps| taps.sources.iter().copied());
+        sources().min().unwrap_or(0)..sources().max().map_or(0, |last| last + 1)
+    }
+
+    /// Some rows of the result from a strip of the picture that begins at row `first` and has all of their
+    /// [`sources`](Self::sources).
+    ///
+    /// # Errors
+    /// If there are no such rows, or the strip does not have what they are made of; if the run was interrupted.
+    pub fn rows(&self, strip: &GrayImage, first: usize, rows: Range<usize>, run: Run<'_>) -> Result<GrayImage> {
+        let sources = self.sources(rows.clone());
+        if rows.is_empty() || rows.end > self.down.taps.len() {
+            return Err(Error::parameter("rows", format!("{rows:?}"), "must be rows of the result"));
+        }
+        expect_size("strip: width (that of the picture)", self.from.width, strip.size().width)?;
+        if sources.start < first || sources.end - first > strip.size().height {
+            return Err(Error::parameter("strip", strip.size(), "does not have the rows that these are made of"));
+        }
+        let taps = &self.down.taps[rows.clone()];
+        // Columns of pixels first: what then goes along the rows is one row at a time.
+        let blocks = run.map_blocks(
+            taps.len(),
+            BLOCK,
+            || vec![0.0; self.from.width],
+            |row, range| {
+                let mut made = Vec::with_capacity(range.len() * self.across.taps.len());
+                for taps in &taps[range] {
+                    row.fill(0.0);
+                    for (source, weight) in taps.pairs() {
+                        let values = strip.row(source - first);
+                        row.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
+                    }
+                    let value = |taps: &Taps| taps.pairs().map(|(source, weight)| weight * row[source]).sum::<f64>();
+                    made.extend(self.across.taps.iter().map(value));
+                }
+                Ok(made)
+            },
+        )?;
+        GrayImage::new(Size { width: self.across.taps.len(), height: rows.len() }, blocks.concat())
+    }
 }
 
 /// Which pixels of a row or column make each of the new one.
+#[derive(Debug, Clone)]
 struct Axis {
     taps: Vec<Taps>,
 }
 
 /// The pixels of one new pixel, and how much of each.
+#[derive(Debug, Clone)]
 struct Taps {
     sources: Vec<usize>,
     weights: Vec<f64>,

@@ -5,6 +5,7 @@
 //! | measurements of blocks, each recovered on its own (§IV-A) | [`Blockwise`], [`measure`] |
 //! | a picture from the measurements of its blocks | [`BlockMeasurements`], [`CompressiveRecovery`] |
 //! | noise taken out by what the patches of a picture have in common | [`NonLocal`] |
+//! | a picture made larger (§IV-B) | [`super_resolution`] |
 //! | noise, holes, blur | [`denoise`], [`inpaint`], [`deblur`] |
 //! | whatever an operator does, in the way that suits it | `Operated`, `recover` (feature `io`) |
 //! | a picture from anything seen of it, by turns of a prior and of the data | [`ImageLevel`], [`PicturePrior`] |
@@ -20,6 +21,7 @@ mod natural;
 mod nonlocal;
 mod opinions;
 mod prior;
+pub mod super_resolution;
 mod tasks;
 
 pub use blockwise::{Blockwise, Dc, measure};

@@ -127,3 +127,120 @@ fn colours_and_depth_survive_a_file() {
         assert!(write_picture(folder.path().join("two.png"), &two).unwrap_err().to_string().contains("planes = 2"));
     }
 }
+
+fn layout(channels: usize, depth: BitDepth) -> Layout {
+    Layout { size: SIZE, channels, depth, profile: None, exif: None }
+}
+
+/// A channel of its own for each.
+fn planes(channels: usize, rows: std::ops::Range<usize>, depth: BitDepth) -> Vec<GrayImage> {
+    let of = |channel: usize| {
+        let size = Size { width: SIZE.width, height: rows.len() };
+        GrayImage::from_fn(size, |row, column| (((row + rows.start) * 5 + column + channel * 90) % 256) as f64 + 0.4)
+    };
+    (0..channels).map(|channel| of(channel).unwrap().quantised(depth)).collect()
+}
+
+#[test]
+fn every_kind_of_file_gives_back_what_was_written_by_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, channels, depth) in [
+        ("a.png", 1, BitDepth::Eight),
+        ("a.png", 2, BitDepth::Sixteen),
+        ("a.png", 3, BitDepth::Sixteen),
+        ("a.png", 4, BitDepth::Eight),
+        ("a.tif", 3, BitDepth::Sixteen),
+        ("a.tiff", 4, BitDepth::Eight),
+        ("a.webp", 3, BitDepth::Eight),
+        ("a.webp", 4, BitDepth::Eight),
+        ("a.bmp", 1, BitDepth::Eight),
+        ("a.bmp", 3, BitDepth::Eight),
+        ("a.PGM", 1, BitDepth::Sixteen),
+        ("a.ppm", 3, BitDepth::Eight),
+    ] {
+        let (path, layout) = (folder.path().join(name), layout(channels, depth));
+        assert_eq!(PictureFormat::of(&path).unwrap().fitted(&layout).unwrap(), layout);
+        write_by_rows(&path, &layout, 2, |rows| Ok(planes(channels, rows, depth))).unwrap();
+        let raster = Raster::read(&path).unwrap();
+        assert_eq!(raster.layout(), layout, "{name}");
+        assert_eq!(raster.rows(0..3).unwrap(), planes(channels, 0..3, depth), "{name}");
+        assert_eq!(raster.rows(1..2).unwrap(), planes(channels, 1..2, depth), "{name}");
+        assert!(raster.rows(1..1).is_err() && raster.rows(2..4).is_err());
+    }
+}
+
+/// The EXIF data of a camera held sideways: turn by 90 degrees clockwise.
+const SIDEWAYS: [u8; 26] = [
+    b'M', b'M', 0, 42, 0, 0, 0, 8, 0, 1, // one entry
+    0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, // orientation = 6
+    0, 0, 0, 0, // and no more
+];
+
+#[test]
+fn profile_and_exif_data_are_kept_where_they_can_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile: Vec<u8> = (0..200).collect();
+    let full = Layout { profile: Some(profile), exif: Some(SIDEWAYS.to_vec()), ..layout(3, BitDepth::Eight) };
+    for name in ["a.png", "a.jpg", "a.webp"] {
+        let path = folder.path().join(name);
+        write_by_rows(&path, &full, 3, |rows| Ok(planes(3, rows, BitDepth::Eight))).unwrap();
+        let raster = Raster::read(&path).unwrap();
+        assert_eq!(raster.layout(), full, "{name}");
+        let upright = raster.upright();
+        assert_eq!(upright.layout().size, Size { width: 3, height: 5 });
+        assert_eq!(upright.upright().layout().size, Size { width: 3, height: 5 }, "{name} was turned twice");
+    }
+    for (format, exif, profile) in [(PictureFormat::Tiff, false, true), (PictureFormat::Bmp, false, false)] {
+        let fitted = format.fitted(&full).unwrap();
+        assert_eq!((fitted.exif.is_some(), fitted.profile.is_some()), (exif, profile));
+    }
+}
+
+#[test]
+fn upright_is_how_the_camera_was_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.png");
+    let layout = Layout { exif: Some(SIDEWAYS.to_vec()), ..layout(1, BitDepth::Eight) };
+    write_by_rows(&path, &layout, 3, |_| Ok(vec![picture(1.0)])).unwrap();
+    let upright = Raster::read(&path).unwrap().upright().rows(0..5).unwrap();
+    // The last row has become the first column.
+    let expected = GrayImage::from_fn(Size { width: 3, height: 5 }, |row, column| picture(1.0).row(2 - column)[row]);
+    assert_eq!(upright[0], expected.unwrap());
+}
+
+#[test]
+fn what_a_kind_of_file_cannot_hold_is_lowered_or_refused() {
+    let deep = layout(3, BitDepth::Sixteen);
+    assert_eq!(PictureFormat::Jpeg.fitted(&deep).unwrap().depth, BitDepth::Eight);
+    for (format, channels) in [(PictureFormat::Jpeg, 4), (PictureFormat::Tiff, 2), (PictureFormat::Bmp, 2)] {
+        assert!(format.fitted(&layout(channels, BitDepth::Eight)).unwrap_err().to_string().contains(".png"));
+    }
+    assert!(PictureFormat::of(Path::new("a.gif")).is_err() && PictureFormat::of(Path::new("png")).is_err());
+}
+
+#[test]
+fn rows_that_fail_half_way_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.png", "a.bmp"] {
+        let path = folder.path().join(name);
+        let stopped = write_by_rows(&path, &layout(1, BitDepth::Eight), 1, |rows| match rows.start {
+            0 => Ok(planes(1, rows, BitDepth::Eight)),
+            _ => Err(Error::Interrupted { done: 1, total: 3 }),
+        });
+        assert_eq!(stopped, Err(Error::Interrupted { done: 1, total: 3 }));
+        assert!(write_by_rows(&path, &layout(1, BitDepth::Eight), 1, |_| Ok(vec![])).is_err());
+        assert!(write_by_rows(&path, &layout(1, BitDepth::Eight), 1, |_| Ok(vec![picture(1.0)])).is_err());
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_bmp_file_that_lists_only_greys_is_grey() {
+    let gray = ::image::GrayImage::from_fn(5, 3, |x, y| Luma([(y * 40 + x * 10) as u8]));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grey.bmp");
+    fs::write(&path, encoded(gray.clone(), ImageFormat::Bmp)).unwrap();
+    assert_eq!(read_picture(&path).unwrap().planes, [picture(1.0)]);
+    fs::write(&path, encoded(DynamicImage::from(gray).into_rgb8(), ImageFormat::Bmp)).unwrap();
+    assert_eq!(read_picture(&path).unwrap().planes.len(), 3);
+}

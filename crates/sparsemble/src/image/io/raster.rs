@@ -1,0 +1,144 @@
+//! A picture as its file holds it, for work that goes over it some rows at a time.
+
+use std::ops::Range;
+use std::path::Path;
+
+use ::image::metadata::Orientation;
+use ::image::{DynamicImage, ImageDecoder};
+
+use crate::error::{Error, Result};
+
+use super::super::plane::{BitDepth, GrayImage, Picture, Size};
+use super::{Outcome, bytes_of, decoded, named, no_white, opened};
+
+/// What a picture file holds beside the pixels themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// Width and height.
+    pub size: Size,
+    /// Numbers in a pixel: 1 for grey, 2 for grey and alpha, 3 for red, green and blue, 4 for these and alpha.
+    pub channels: usize,
+    /// How finely they are stored.
+    pub depth: BitDepth,
+    /// The ICC colour profile.
+    pub profile: Option<Vec<u8>>,
+    /// The EXIF data, in which cameras write how the picture is to be turned.
+    pub exif: Option<Vec<u8>>,
+}
+
+impl Layout {
+    /// That of a picture in memory, which has neither profile nor EXIF data.
+    ///
+    /// # Panics
+    /// If the picture has no plane.
+    pub(super) fn plain(picture: &Picture) -> Self {
+        let (size, channels) = (picture.planes[0].size(), picture.planes.len());
+        Self { size, channels, depth: picture.depth, profile: None, exif: None }
+    }
+
+    /// Whether the last channel is how opaque a pixel is.
+    pub fn has_alpha(&self) -> bool {
+        self.channels.is_multiple_of(2)
+    }
+}
+
+/// A picture with all its channels, its colour profile and its EXIF data, in the numbers of its file.
+///
+/// Whole pictures for restoration are [`read_picture`](super::read_picture): eight bytes a sample. This one has one or
+/// two, and its [`rows`](Self::rows) are asked for as they are needed.
+#[derive(Debug, Clone)]
+pub struct Raster {
+    pixels: DynamicImage,
+    profile: Option<Vec<u8>>,
+    exif: Option<Vec<u8>>,
+    turn: Orientation,
+}
+
+impl Raster {
+    /// Reads a PNG, JPEG, PNM, TIFF, BMP or WebP file, told apart by content.
+    ///
+    /// # Errors
+    /// As [`read`](super::read).
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        named(path, bytes_of(path)?.and_then(|bytes| Self::of(&bytes)))
+    }
+
+    fn of(bytes: &[u8]) -> Outcome<Self> {
+        let mut decoder = opened(bytes)?;
+        // What cannot be read of these does not make the picture unreadable.
+        let profile = decoder.icc_profile().ok().flatten();
+        let exif = decoder.exif_metadata().ok().flatten();
+        let turn = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+        let pixels = decoded(decoder, bytes)?;
+        if form(&pixels).is_none() {
+            return Err(no_white(&pixels));
+        }
+        let raster = Self { pixels, profile, exif, turn };
+        // Only EXIF data can carry the turn to another file.
+        Ok(if raster.exif.is_none() { raster.upright() } else { raster })
+    }
+
+    /// The picture turned as its EXIF data says, and the data saying so no more: for files that hold none.
+    #[must_use]
+    pub fn upright(mut self) -> Self {
+        self.pixels.apply_orientation(self.turn);
+        if let Some(exif) = &mut self.exif {
+            let _removed = Orientation::remove_from_exif_chunk(exif);
+        }
+        Self { turn: Orientation::NoTransforms, ..self }
+    }
+
+    /// Size, channels, depth, profile and EXIF data.
+    pub fn layout(&self) -> Layout {
+        let (channels, depth) = form(&self.pixels).unwrap_or((1, BitDepth::Eight));
+        let size = Size { width: self.pixels.width() as usize, height: self.pixels.height() as usize };
+        Layout { size, channels, depth, profile: self.profile.clone(), exif: self.exif.clone() }
+    }
+
+    /// Some rows of every channel, black 0 and white 255.
+    ///
+    /// # Errors
+    /// If there are no such rows.
+    pub fn rows(&self, rows: Range<usize>) -> Result<Vec<GrayImage>> {
+        if rows.is_empty() || rows.end > self.pixels.height() as usize {
+            return Err(Error::parameter("rows", format!("{rows:?}"), "must be rows of the picture"));
+        }
+        match &self.pixels {
+            DynamicImage::ImageLuma8(p) => channels(p.as_raw(), &self.layout(), rows),
+            DynamicImage::ImageLumaA8(p) => channels(p.as_raw(), &self.layout(), rows),
+            DynamicImage::ImageRgb8(p) => channels(p.as_raw(), &self.layout(), rows),
+            DynamicImage::ImageRgba8(p) => channels(p.as_raw(), &self.layout(), rows),
+            DynamicImage::ImageLuma16(p) => channels(p.as_raw(), &self.layout(), rows),
+            DynamicImage::ImageLumaA16(p) => channels(p.as_raw(), &self.layout(), rows),
+            DynamicImage::ImageRgb16(p) => channels(p.as_raw(), &self.layout(), rows),
+            DynamicImage::ImageRgba16(p) => channels(p.as_raw(), &self.layout(), rows),
+            other => Err(Error::Image { name: "the picture".into(), reason: no_white(other) }),
+        }
+    }
+}
+
+/// Channels and depth, of what has a white.
+fn form(pixels: &DynamicImage) -> Option<(usize, BitDepth)> {
+    Some(match pixels {
+        DynamicImage::ImageLuma8(_) => (1, BitDepth::Eight),
+        DynamicImage::ImageLumaA8(_) => (2, BitDepth::Eight),
+        DynamicImage::ImageRgb8(_) => (3, BitDepth::Eight),
+        DynamicImage::ImageRgba8(_) => (4, BitDepth::Eight),
+        DynamicImage::ImageLuma16(_) => (1, BitDepth::Sixteen),
+        DynamicImage::ImageLumaA16(_) => (2, BitDepth::Sixteen),
+        DynamicImage::ImageRgb16(_) => (3, BitDepth::Sixteen),
+        DynamicImage::ImageRgba16(_) => (4, BitDepth::Sixteen),
+        _ => return None,
+    })
+}
+
+fn channels<S: Copy + Into<f64>>(samples: &[S], layout: &Layout, rows: Range<usize>) -> Result<Vec<GrayImage>> {
+    let (width, channels, steps) = (layout.size.width, layout.channels, layout.depth.steps());
+    let pixels = &samples[rows.start * width * channels..rows.end * width * channels];
+    let plane = |channel: usize| {
+        let samples = pixels.chunks_exact(channels).map(|pixel| pixel[channel].into() / steps).collect();
+        GrayImage::new(Size { width, height: rows.len() }, samples)
+    };
+    (0..channels).map(plane).collect()
+}
