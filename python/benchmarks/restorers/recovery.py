@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+from scipy.stats import spearmanr
 from shared.contest import Result
 from shared.records import Records, progress
 
@@ -22,6 +23,7 @@ def run(settings: Settings, records: Records) -> None:
         progress(f"recovery from {n_measurements} of 64")
         found: dict[str, list[float]] = {name: [] for name in truths}
         starts: dict[str, list[float]] = {name: [] for name in truths}
+        doubts: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         start = time.perf_counter()
         for draw in range(settings.n_draws):
             recovery = sparsemble.CompressiveRecovery(
@@ -29,7 +31,10 @@ def run(settings: Settings, records: Records) -> None:
             )
             for name, truth in truths.items():
                 measurements = recovery.sense(truth)
-                found[name].append(psnr(truth, recovery.recover(measurements, truth.shape)))
+                recovered, std = recovery.recover(measurements, truth.shape, return_std=True)
+                found[name].append(psnr(truth, recovered))
+                if draw == 0:
+                    doubts[name] = (std.ravel(), np.abs(recovered - truth).ravel())
                 starts[name].append(psnr(truth, recovery.first_estimate(measurements, truth.shape)))
         workload = f"recovery from {n_measurements} of 64"
         pixels = settings.n_draws * sum(truth.size for truth in truths.values())
@@ -41,6 +46,7 @@ def run(settings: Settings, records: Records) -> None:
             records.note(
                 workload, result, psnr=float(np.mean(list(each.values()))), pictures=each, spread=spread
             )
+        _calibrate(workload, doubts, records)
         mean = float(np.mean(list(found.values())))
         gains = [np.min(np.subtract(found[name], starts[name])) for name in truths]
         records.compare(f"{workload}: dB", "target", "sparsemble", mean, target)
@@ -54,3 +60,17 @@ def run(settings: Settings, records: Records) -> None:
             float(min(gains)),
             0.0,
         )
+
+
+def _calibrate(workload: str, doubts: dict[str, tuple[np.ndarray, np.ndarray]], records: Records) -> None:
+    """Keep whether errors are larger where they are said to be: by rank, and by quarters of the pixels."""
+    ranks = {name: float(spearmanr(std, error).statistic) for name, (std, error) in doubts.items()}
+    std, error = (np.concatenate(parts) for parts in zip(*doubts.values(), strict=True))
+    order = np.argsort(std, kind="stable")
+    quarters = [[_root_mean_square(part) for part in (std[q], error[q])] for q in np.array_split(order, 4)]
+    result = Result(name="sparsemble", dtype="f64", threads=1, n_samples=std.size, seconds=None)
+    records.note(f"uncertainty of {workload}", result, ranks=ranks, quarters=quarters)
+
+
+def _root_mean_square(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(values**2)))

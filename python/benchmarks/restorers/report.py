@@ -34,6 +34,7 @@ def page(records: Records, machine: dict[str, str]) -> str:
     """Return the page."""
     parts = head(HEAD, machine, records, MEANING)
     parts += _pictures(records)
+    parts += _uncertainty(records)
     costs = {"seconds": "seconds", "us_per_pixel": "µs a pixel"}
     parts += growth(records, "call", costs, "Time by the number of pixels, one thread.")
     parts += memory(records, "Megabytes of the picture, and the most the process has had.")
@@ -63,3 +64,23 @@ def _pictures(records: Records) -> list[str]:
             rows.append([record["contender"], *cells, f"{record['psnr']:.2f}{spread}", seconds])
         parts += [f"### {workload}\n", table(["dB", *names, "mean", "seconds in all"], rows)]
     return parts
+
+
+def _uncertainty(records: Records) -> list[str]:
+    """Tabulate what is said of the errors beside the errors."""
+    found = [record for record in records.measurements if "quarters" in record]
+    if not found:
+        return []
+    names = list(found[0]["ranks"])
+    ranks = [[record["bench"], *(f"{record['ranks'][name]:.2f}" for name in names)] for record in found]
+    quarters = [
+        [record["bench"], *(f"{said:.1f} / {true:.1f}" for said, true in record["quarters"])] for record in found
+    ]
+    return [
+        "## Uncertainty\n",
+        "Whether the error of a pixel is larger where it is said to be: the rank correlation of both.\n",
+        table(["", *names], ranks),
+        "What is said / the true error, root mean squares in grey levels, by quarters of the pixels of all",
+        "pictures in the order of what is said.\n",
+        table(["", "surest quarter", "second", "third", "least sure"], quarters),
+    ]
