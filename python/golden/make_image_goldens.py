@@ -4,8 +4,8 @@ Run from anywhere, with Pillow and scikit-image installed:
 
     python python/golden/make_image_goldens.py
 
-The files go to crates/sparsemble/tests/it/golden/, where `golden_image.rs` reads them. Pillow's antialiased bicubic is
-MATLAB's but at the border, which it cuts off instead of mirroring: the tests compare what is inside.
+The files go to crates/sparsemble/tests/it/golden/, where `golden_image.rs` reads them. Pillow's antialiased
+bicubic is MATLAB's but at the border, which it cuts off instead of mirroring: the tests compare what is inside.
 """
 
 from pathlib import Path

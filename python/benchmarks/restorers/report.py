@@ -73,9 +73,8 @@ def _uncertainty(records: Records) -> list[str]:
         return []
     names = list(found[0]["ranks"])
     ranks = [[record["bench"], *(f"{record['ranks'][name]:.2f}" for name in names)] for record in found]
-    quarters = [
-        [record["bench"], *(f"{said:.1f} / {true:.1f}" for said, true in record["quarters"])] for record in found
-    ]
+    pair = "{:.1f} / {:.1f}".format
+    quarters = [[record["bench"], *(pair(*both) for both in record["quarters"])] for record in found]
     return [
         "## Uncertainty\n",
         "Whether the error of a pixel is larger where it is said to be: the rank correlation of both.\n",
