@@ -5,7 +5,7 @@ Run from anywhere, with Pillow and scikit-image installed:
     python python/golden/make_image_goldens.py
 
 The files go to crates/sparsemble/tests/it/golden/, where `golden_image.rs` reads them. Pillow's antialiased
-bicubic is MATLAB's but at the border, which it cuts off instead of mirroring: the tests compare what is inside.
+bicubic is MATLAB's but at the border, which it cuts off instead of mirroring: tests compare what is inside.
 """
 
 from pathlib import Path
