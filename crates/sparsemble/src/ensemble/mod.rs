@@ -23,6 +23,7 @@ mod weights;
 pub use anchored::{
     AnchoredEnsemble, AnchoredLearner, AnchoredMember, Maps, Precision, Upscaler, UpscalerStage,
 };
+pub(crate) use anchored::{ANCHORED_BLOCK, Pairs, check_window};
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
 pub use gaussians::{
     Estimate, GaussianEstimator, GaussianLearner, GaussianLearning, LocalGaussians, MeanPrior, SampleMean, Seen,

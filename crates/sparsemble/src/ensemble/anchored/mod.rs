@@ -29,7 +29,8 @@ pub use upscaler::{Upscaler, UpscalerStage};
 #[cfg(feature = "io")]
 pub(crate) use maps::Differences;
 pub(crate) use pairs::Pairs;
-pub(crate) use prediction::{BLOCK, Predictor};
+pub(crate) use prediction::{ANCHORED_BLOCK, Predictor};
+pub(crate) use upscaler::check_window;
 
 use std::sync::Mutex;
 
@@ -154,15 +155,15 @@ impl<T: Scalar> AnchoredEnsemble<T> {
         expect_size("inputs: number of rows (that of the members)", self.n_inputs(), inputs.rows())?;
         let mut values = Matrix::zeros(self.n_outputs(), inputs.columns());
         // Each piece has its own lock, and one thread.
-        let pieces: Vec<_> = values.as_mut_slice().chunks_mut(BLOCK * self.n_outputs()).map(Mutex::new).collect();
+        let pieces: Vec<_> = values.as_mut_slice().chunks_mut(ANCHORED_BLOCK * self.n_outputs()).map(Mutex::new).collect();
         let space = || (self.predictor(), Vec::new(), Vec::new());
-        let spread = run.map_blocks(inputs.columns(), BLOCK, space, |(predictor, block, squares), range| {
+        let spread = run.map_blocks(inputs.columns(), ANCHORED_BLOCK, space, |(predictor, block, squares), range| {
             block.resize(range.len() * self.n_inputs(), T::ZERO);
             squares.resize(range.len() * self.n_outputs(), T::ZERO);
             for (i, column) in range.clone().zip(block.chunks_exact_mut(self.n_inputs())) {
                 inputs.copy_finite_column(i, column, "inputs")?;
             }
-            let mut values = pieces[range.start / BLOCK].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut values = pieces[range.start / ANCHORED_BLOCK].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             predictor.predict(block, &mut values, Some(squares));
             let columns = values.chunks_exact(self.n_outputs()).zip(squares.chunks_exact(self.n_outputs()));
             Ok(columns.map(|(values, squares)| spread(values, squares)).collect::<Vec<f64>>())
@@ -205,10 +206,10 @@ mod tests {
     #[test]
     fn what_becomes_of_an_input_does_not_depend_on_the_others() {
         let ensemble = AnchoredEnsemble::mean_of(vec![member(0.3), member(0.7), member(1.1)]).unwrap();
-        let inputs = Matrix::from_fn(2, 2 * BLOCK + 77, |r, i| ((i * 13 + r * 7) as f64).sin());
+        let inputs = Matrix::from_fn(2, 2 * ANCHORED_BLOCK + 77, |r, i| ((i * 13 + r * 7) as f64).sin());
         let all = ensemble.predict(inputs.view(), Run::threads(3)).unwrap();
         assert_eq!(ensemble.predict(inputs.view(), Run::threads(1)).unwrap(), all);
-        for i in [0, 5, BLOCK, 2 * BLOCK + 76] {
+        for i in [0, 5, ANCHORED_BLOCK, 2 * ANCHORED_BLOCK + 76] {
             let one = MatrixView::from_columns(inputs.column(i), 2, 1).unwrap();
             let one = ensemble.predict(one, Run::default()).unwrap();
             assert_eq!(one.values.column(0), all.values.column(i));

@@ -8,7 +8,7 @@ use super::maps::Maps;
 use super::member::AnchoredMember;
 
 /// Inputs whose outputs are made at a time: so many that most atoms have several, and no map is read for one input.
-pub(crate) const BLOCK: usize = 1 << 14;
+pub(crate) const ANCHORED_BLOCK: usize = 1 << 14;
 
 /// Inputs of an atom that go through its map at a time.
 const GROUP: usize = 96;
