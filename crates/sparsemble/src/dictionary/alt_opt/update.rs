@@ -15,7 +15,7 @@ use crate::kernels::{Columns, axpy, best_level, dot, subtract_combination};
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
-use super::cholesky::Cholesky;
+use crate::cholesky::Cholesky;
 use super::statistics::Statistics;
 
 /// Below this an atom's statistics are nothing: their reciprocal would overflow.
