@@ -7,6 +7,7 @@
 //! | noise taken out by what the patches of a picture have in common | [`NonLocal`] |
 //! | noise, holes, blur | [`denoise`], [`inpaint`], [`deblur`] |
 //! | whatever an operator does, in the way that suits it | `Operated`, `recover` (feature `io`) |
+//! | a picture made larger | [`super_resolution`] |
 //! | a picture from anything seen of it, by turns of a prior and of the data | [`ImageLevel`], [`PicturePrior`] |
 
 mod blockwise;
@@ -20,6 +21,7 @@ mod natural;
 mod nonlocal;
 mod opinions;
 mod prior;
+pub mod super_resolution;
 mod tasks;
 
 pub use blockwise::{Blockwise, Dc, measure};
