@@ -8,7 +8,6 @@
 //! | a picture made larger (§IV-B) | [`super_resolution`] |
 //! | noise, holes, blur | [`denoise`], [`inpaint`], [`deblur`] |
 //! | whatever an operator does, in the way that suits it | `Operated`, `recover` (feature `io`) |
-//! | a picture made larger | [`super_resolution`] |
 //! | a picture from anything seen of it, by turns of a prior and of the data | [`ImageLevel`], [`PicturePrior`] |
 
 mod blockwise;
