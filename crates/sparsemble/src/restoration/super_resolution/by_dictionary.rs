@@ -13,6 +13,7 @@ use crate::image::{BitDepth, GrayImage, Interpolation, Size, rescale};
 use crate::restoration::Restored;
 use crate::scalar::Scalar;
 
+use super::enlarge::Enlarge;
 use super::features::gradient_features;
 use super::{BackProjection, PairLayout, expect_finite};
 
@@ -159,6 +160,21 @@ impl<'a, T: Scalar> ByDictionary<'a, T> {
             }
         }
         Ok(band)
+    }
+}
+
+impl<T: Scalar> Enlarge for ByDictionary<'_, T> {
+    fn scale(&self) -> usize {
+        self.scale
+    }
+
+    /// Back-projection passes on from pixel to pixel.
+    fn reach(&self) -> Option<usize> {
+        None
+    }
+
+    fn enlarge(&self, image: &GrayImage, run: Run<'_>) -> Result<Restored> {
+        ByDictionary::enlarge(self, image, run)
     }
 }
 

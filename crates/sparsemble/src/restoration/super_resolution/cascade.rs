@@ -5,10 +5,11 @@ use std::ops::Range;
 use crate::blocks::Run;
 use crate::ensemble::Upscaler;
 use crate::error::{Error, Result};
-use crate::image::{GrayImage, Size};
+use crate::image::{GrayImage, Interpolation, Size};
 use crate::restoration::Restored;
 use crate::scalar::Scalar;
 
+use super::enlarge::Enlarge;
 use super::stage::{Enlarged, Stage};
 use super::windows::Windows;
 
@@ -95,6 +96,23 @@ impl<T: Scalar> Upscaler<T> {
             so_far = Some(stage.enlarge(image, so_far.as_ref(), rows, run.part(number..number + 1, count))?);
         }
         so_far.ok_or(Error::Empty { what: "upscaler", unit: "stage" })
+    }
+}
+
+impl<T: Scalar> Enlarge for Upscaler<T> {
+    fn scale(&self) -> usize {
+        Upscaler::scale(self)
+    }
+
+    /// What every stage looks at and writes over, and the bicubic start of the first.
+    fn reach(&self) -> Option<usize> {
+        let looks_at = |windows: Windows| windows.reach().max(windows.low_side / 2);
+        let stages = (0..self.stages().len()).map(|stage| 1 + looks_at(self.windows(stage)));
+        Some(stages.sum::<usize>() + Interpolation::Bicubic.pixels())
+    }
+
+    fn enlarge(&self, image: &GrayImage, run: Run<'_>) -> Result<Restored> {
+        Upscaler::enlarge(self, image, run)
     }
 }
 

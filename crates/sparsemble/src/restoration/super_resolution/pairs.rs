@@ -268,9 +268,7 @@ impl PairLayout {
             })
             .collect();
         let part = |first: usize, rows: usize| {
-            Matrix::from_fn(rows, atoms.columns(), |r, j| {
-                T::from_f64(atoms.column(j)[first + r].to_f64() * scales[j])
-            })
+            Matrix::from_fn(rows, atoms.columns(), |r, j| T::from_f64(atoms.column(j)[first + r].to_f64() * scales[j]))
         };
         let (hi, lo) = (part(0, self.n_hi()), part(self.n_hi(), self.n_lo()));
         let model = SparseModel::paired(lo.view(), hi.view())?;
