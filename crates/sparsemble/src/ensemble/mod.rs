@@ -20,10 +20,10 @@ mod represent;
 mod strips;
 mod weights;
 
-pub use anchored::{
-    AnchoredEnsemble, AnchoredLearner, AnchoredMember, Maps, Precision, Upscaler, UpscalerStage,
-};
+#[cfg(feature = "io")]
+pub(crate) use anchored::Differences;
 pub(crate) use anchored::{ANCHORED_BLOCK, Pairs, check_window};
+pub use anchored::{AnchoredEnsemble, AnchoredLearner, AnchoredMember, Maps, Precision, Upscaler, UpscalerStage};
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
 pub use gaussians::{
     Estimate, GaussianEstimator, GaussianLearner, GaussianLearning, LocalGaussians, MeanPrior, SampleMean, Seen,

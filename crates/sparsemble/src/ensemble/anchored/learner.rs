@@ -11,13 +11,13 @@ use crate::rng::{Draw, RowNumbers};
 use crate::sampling::Race;
 use crate::scalar::Scalar;
 
+use super::AnchoredEnsemble;
 use super::choice::{self, Choices, Chooser};
 use super::maps::Maps;
 use super::member::AnchoredMember;
 use super::pairs::{ColumnPairs, Pairs};
 use super::prediction::Groups;
 use super::ridge::{CHUNK, Reader, Sums};
-use super::AnchoredEnsemble;
 
 /// Pairs, evenly spaced among all, from which the common map and the features are learned and anchors are drawn.
 const SURVEYED: usize = 1 << 17;
@@ -238,12 +238,17 @@ fn survey<T: Scalar>(pairs: &dyn Pairs<T>, run: Run<'_>) -> Result<Sums> {
         return Err(Error::parameter("pairs", pairs.count(), "must be below 2³²; take fewer"));
     }
     let new = || Sums::new(pairs.n_inputs(), pairs.n_outputs());
-    let blocks = run.map_blocks(surveyed_count(pairs), SURVEY_BLOCK, || Reader::new(pairs), |reader, range| {
-        let mut sums = new();
-        range.for_each(|i| sums.add(pairs, surveyed(pairs, i), reader));
-        sums.finish();
-        Ok(sums)
-    })?;
+    let blocks = run.map_blocks(
+        surveyed_count(pairs),
+        SURVEY_BLOCK,
+        || Reader::new(pairs),
+        |reader, range| {
+            let mut sums = new();
+            range.for_each(|i| sums.add(pairs, surveyed(pairs, i), reader));
+            sums.finish();
+            Ok(sums)
+        },
+    )?;
     let mut all = new();
     blocks.iter().for_each(|block| all.merge(block));
     if all.mass() > 0.0 { Ok(all) } else { Err(Error::Empty { what: "pairs", unit: "pair" }) }
@@ -258,17 +263,18 @@ fn assign<T: Scalar>(
 ) -> Result<Vec<u32>> {
     let choices = Choices::new([(features, anchors)].into_iter());
     let space = || (Chooser::new(&choices), vec![T::ZERO; choice::BLOCK * pairs.n_inputs()], Vec::new());
-    let blocks = run.map_blocks(pairs.count(), ASSIGN_BLOCK, space, |(chooser, inputs, space), range: Range<usize>| {
-        let mut chosen = Vec::with_capacity(range.len());
-        for start in range.clone().step_by(choice::BLOCK) {
-            let block = start..(start + choice::BLOCK).min(range.end);
-            let used = &mut inputs[..block.len() * pairs.n_inputs()];
-            for (i, input) in block.zip(used.chunks_exact_mut(pairs.n_inputs())) {
-                pairs.copy_input(i, space, input);
+    let blocks =
+        run.map_blocks(pairs.count(), ASSIGN_BLOCK, space, |(chooser, inputs, space), range: Range<usize>| {
+            let mut chosen = Vec::with_capacity(range.len());
+            for start in range.clone().step_by(choice::BLOCK) {
+                let block = start..(start + choice::BLOCK).min(range.end);
+                let used = &mut inputs[..block.len() * pairs.n_inputs()];
+                for (i, input) in block.zip(used.chunks_exact_mut(pairs.n_inputs())) {
+                    pairs.copy_input(i, space, input);
+                }
+                chooser.choose(used, |_, _, atom| chosen.push(atom));
             }
-            chooser.choose(used, |_, _, atom| chosen.push(atom));
-        }
-        Ok(chosen)
-    })?;
+            Ok(chosen)
+        })?;
     Ok(blocks.concat())
 }

@@ -81,7 +81,9 @@ impl<T: Scalar> Maps<T> {
             for output in 0..maps.n_outputs() {
                 maps.copy_column(atom, output, &mut column);
                 // Also refuses NaN.
-                if let Some(bad) = column.iter().find(|value| value.abs().to_f64().is_nan() || value.abs().to_f64() > LARGEST) {
+                if let Some(bad) =
+                    column.iter().find(|value| value.abs().to_f64().is_nan() || value.abs().to_f64() > LARGEST)
+                {
                     return Err(Error::parameter("maps", bad, "every entry must be finite and at most a million"));
                 }
             }
@@ -169,7 +171,8 @@ impl<T: Scalar> Maps<T> {
     /// The same maps of inputs and outputs in another order: entry i of an input is found at `inputs[i]`, and so for
     /// outputs.
     pub(crate) fn reordered(&self, inputs: &[usize], outputs: &[usize]) -> Self {
-        let move_column = |from: &[T], to: &mut [T]| inputs.iter().zip(from).for_each(|(&place, value)| to[place] = *value);
+        let move_column =
+            |from: &[T], to: &mut [T]| inputs.iter().zip(from).for_each(|(&place, value)| to[place] = *value);
         let mut common = Matrix::zeros(self.n_inputs(), self.n_outputs());
         let mut full = vec![T::ZERO; self.n_atoms() * self.n_outputs() * self.n_inputs()];
         let mut column = vec![T::ZERO; self.n_inputs()];

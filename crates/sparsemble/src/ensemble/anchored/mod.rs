@@ -155,19 +155,22 @@ impl<T: Scalar> AnchoredEnsemble<T> {
         expect_size("inputs: number of rows (that of the members)", self.n_inputs(), inputs.rows())?;
         let mut values = Matrix::zeros(self.n_outputs(), inputs.columns());
         // Each piece has its own lock, and one thread.
-        let pieces: Vec<_> = values.as_mut_slice().chunks_mut(ANCHORED_BLOCK * self.n_outputs()).map(Mutex::new).collect();
+        let pieces: Vec<_> =
+            values.as_mut_slice().chunks_mut(ANCHORED_BLOCK * self.n_outputs()).map(Mutex::new).collect();
         let space = || (self.predictor(), Vec::new(), Vec::new());
-        let spread = run.map_blocks(inputs.columns(), ANCHORED_BLOCK, space, |(predictor, block, squares), range| {
-            block.resize(range.len() * self.n_inputs(), T::ZERO);
-            squares.resize(range.len() * self.n_outputs(), T::ZERO);
-            for (i, column) in range.clone().zip(block.chunks_exact_mut(self.n_inputs())) {
-                inputs.copy_finite_column(i, column, "inputs")?;
-            }
-            let mut values = pieces[range.start / ANCHORED_BLOCK].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            predictor.predict(block, &mut values, Some(squares));
-            let columns = values.chunks_exact(self.n_outputs()).zip(squares.chunks_exact(self.n_outputs()));
-            Ok(columns.map(|(values, squares)| spread(values, squares)).collect::<Vec<f64>>())
-        })?;
+        let spread =
+            run.map_blocks(inputs.columns(), ANCHORED_BLOCK, space, |(predictor, block, squares), range| {
+                block.resize(range.len() * self.n_inputs(), T::ZERO);
+                squares.resize(range.len() * self.n_outputs(), T::ZERO);
+                for (i, column) in range.clone().zip(block.chunks_exact_mut(self.n_inputs())) {
+                    inputs.copy_finite_column(i, column, "inputs")?;
+                }
+                let mut values =
+                    pieces[range.start / ANCHORED_BLOCK].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                predictor.predict(block, &mut values, Some(squares));
+                let columns = values.chunks_exact(self.n_outputs()).zip(squares.chunks_exact(self.n_outputs()));
+                Ok(columns.map(|(values, squares)| spread(values, squares)).collect::<Vec<f64>>())
+            })?;
         drop(pieces);
         Ok(Approximation { values, spread: spread.into_iter().flatten().collect(), unconverged: 0 })
     }

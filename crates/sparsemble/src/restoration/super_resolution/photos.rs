@@ -25,10 +25,19 @@ pub(super) struct Photo<T> {
 impl<T: Scalar> Photo<T> {
     /// The copy of a picture that is `factor` times as large, rounded to grey levels as a file would have it, and cut to
     /// what the scale divides; `None` if that is too small.
-    pub(super) fn new(picture: &GrayImage, fold: usize, factor: f64, scale: usize, run: Run<'_>) -> Result<Option<Self>> {
+    pub(super) fn new(
+        picture: &GrayImage,
+        fold: usize,
+        factor: f64,
+        scale: usize,
+        run: Run<'_>,
+    ) -> Result<Option<Self>> {
         let whole = (factor - 1.0).abs() < 1e-9;
-        let copy =
-            if whole { picture.clone() } else { rescale(picture, factor, Interpolation::Bicubic, run)?.quantised(BitDepth::Eight) };
+        let copy = if whole {
+            picture.clone()
+        } else {
+            rescale(picture, factor, Interpolation::Bicubic, run)?.quantised(BitDepth::Eight)
+        };
         let Size { width, height } = copy.size();
         let small = Size { width: width / scale, height: height / scale };
         if small.width.min(small.height) < LEAST_SIDE {
@@ -81,13 +90,17 @@ impl<'a, T: Scalar> PhotoPairs<'a, T> {
             let low = Strip::new(size, 0..size.height, windows.low_margin(), |row, out: &mut [T]| {
                 out.iter_mut().zip(photo.low.row(row)).for_each(|(out, &value)| *out = T::from_f64(value));
             });
-            let enlarged = |so_far: &Enlarged<T>| so_far.strip(size, windows.scale, 0..size.height, windows.high_margin());
+            let enlarged =
+                |so_far: &Enlarged<T>| so_far.strip(size, windows.scale, 0..size.height, windows.high_margin());
             let high = photo.so_far.as_ref().filter(|_| windows.high_side > 0).map(enlarged);
             sources.push(Source { first: count, photo, low, high });
             count += photo.n_pixels() * orientations;
         }
         if sources.is_empty() {
-            return Err(Error::Empty { what: "pictures of a fold (at least 8 × 8 pixels when made small)", unit: "picture" });
+            return Err(Error::Empty {
+                what: "pictures of a fold (at least 8 × 8 pixels when made small)",
+                unit: "picture",
+            });
         }
         let places = (0..ORIENTATIONS).map(|orientation| windows.places(orientation)).collect();
         Ok(Self { windows, sources, orientations, order, places, count })

@@ -186,9 +186,8 @@ impl<T: Scalar> Blocks<T> {
     /// Divides sums over blocks by how many blocks cover the pixel.
     fn divide(&self, rows: &Range<usize>, sums: &mut [T]) {
         let scale = self.windows.scale;
-        let overlaps = |place: usize, range: &Range<usize>| {
-            (place + 2).min(range.end) - place.saturating_sub(1).max(range.start)
-        };
+        let overlaps =
+            |place: usize, range: &Range<usize>| (place + 2).min(range.end) - place.saturating_sub(1).max(range.start);
         for (line, sums) in sums.chunks_exact_mut(scale * self.width).enumerate() {
             let down = overlaps(rows.start + line / scale, &self.rows);
             for (column, sums) in sums.chunks_exact_mut(scale).enumerate() {

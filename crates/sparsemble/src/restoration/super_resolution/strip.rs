@@ -18,12 +18,7 @@ impl<T: Scalar> Strip<T> {
     /// These rows of a picture of this size and `margin` more to every side; `copy_row` writes one that the picture has.
     ///
     /// Beyond the border the picture is mirrored, its outermost pixels twice in a row, as MATLAB does.
-    pub(super) fn new(
-        size: Size,
-        rows: Range<usize>,
-        margin: usize,
-        copy_row: impl Fn(usize, &mut [T]),
-    ) -> Self {
+    pub(super) fn new(size: Size, rows: Range<usize>, margin: usize, copy_row: impl Fn(usize, &mut [T])) -> Self {
         let stride = size.width + 2 * margin;
         let first = rows.start as isize - margin as isize;
         let mut data = vec![T::ZERO; (rows.len() + 2 * margin) * stride];

@@ -70,7 +70,13 @@ impl Windows {
     }
 
     /// Writes the block that the stage is to make for a pixel, less the mean of the input.
-    pub(super) fn copy_target<T: Scalar>(self, (row, column): (usize, usize), truth: &Strip<T>, mean: T, out: &mut [T]) {
+    pub(super) fn copy_target<T: Scalar>(
+        self,
+        (row, column): (usize, usize),
+        truth: &Strip<T>,
+        mean: T,
+        out: &mut [T],
+    ) {
         let (row, column) = (row as isize - 1, column as isize - 1);
         let scale = self.scale as isize;
         truth.copy_window((scale * row, scale * column), self.block_side(), out);
@@ -178,10 +184,9 @@ mod tests {
 
     #[test]
     fn the_view_does_not_see_the_mean_and_is_centred() {
-        for windows in [
-            Windows { scale: 2, low_side: 9, high_side: 0 },
-            Windows { scale: 2, low_side: 5, high_side: 8 },
-        ] {
+        for windows in
+            [Windows { scale: 2, low_side: 9, high_side: 0 }, Windows { scale: 2, low_side: 5, high_side: 8 }]
+        {
             let side = if windows.high_side == 0 { 5 } else { 6 };
             let view = windows.view(side, 1.3);
             let (places, _) = windows.places(5);
