@@ -20,6 +20,8 @@ mod represent;
 mod strips;
 mod weights;
 
+#[cfg(feature = "io")]
+pub(crate) use anchored::Differences;
 pub(crate) use anchored::{ANCHORED_BLOCK, Pairs, check_window};
 pub use anchored::{AnchoredEnsemble, AnchoredLearner, AnchoredMember, Maps, Precision, Upscaler, UpscalerStage};
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};

@@ -110,6 +110,16 @@ impl<T: Scalar> Upscaler<T> {
         &self.stages
     }
 
+    /// The length of the first stage's inputs.
+    pub fn n_inputs(&self) -> usize {
+        self.stages[0].ensemble.n_inputs()
+    }
+
+    /// The length of every stage's outputs, 9·scale².
+    pub fn n_outputs(&self) -> usize {
+        self.stages[0].ensemble.n_outputs()
+    }
+
     /// All atoms of all members of all stages.
     pub fn n_atoms(&self) -> usize {
         self.stages.iter().map(|stage| stage.ensemble.n_atoms()).sum()
@@ -130,7 +140,7 @@ impl<T: Scalar> Upscaler<T> {
 
     /// What each atom makes of the input it stands for, a block of 3 × 3 pixels of the small picture; 9·scale² × atoms.
     pub fn atoms(&self) -> Matrix<T> {
-        let n_outputs = 9 * self.scale * self.scale;
+        let n_outputs = self.n_outputs();
         let mut columns = Vec::with_capacity(n_outputs * self.n_atoms());
         for member in self.stages.iter().flat_map(|stage| stage.ensemble.members()) {
             let (features, maps) = (member.features(), member.maps());
