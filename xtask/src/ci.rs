@@ -18,7 +18,7 @@ struct Step {
 #[rustfmt::skip]
 const STEPS: [Step; 11] = [
     Step { name: "fmt", what: "Rust formatting", run: rust::fmt },
-    Step { name: "docs", what: "links, paths, paper map, invariants, changelog fragments", run: docs::check },
+    Step { name: "docs", what: "links, paths, paper map, invariants, features, changelog fragments", run: docs::check },
     Step { name: "clippy", what: "lints of all Rust code, warnings denied", run: rust::clippy },
     Step { name: "rustdoc", what: "API documentation, private items too, warnings denied", run: rust::rustdoc },
     Step { name: "test", what: "Rust tests", run: rust::test },

@@ -5,6 +5,7 @@ mod bench;
 mod changelog;
 mod ci;
 mod docs;
+mod features;
 mod golden;
 mod invariants;
 mod markdown;

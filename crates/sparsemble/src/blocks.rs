@@ -6,8 +6,8 @@
 
 use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
@@ -123,38 +123,33 @@ impl<'a> Run<'a> {
         scratch: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, Range<usize>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
-        let blocks = total.div_ceil(size);
-        let queue =
-            Queue { total, size, next: AtomicUsize::new(0), done: AtomicUsize::new(0), stop: AtomicBool::new(false) };
-        let results: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::with_capacity(blocks));
-        let whole = self.span.unwrap_or(Span { start: 0, end: total, total });
-        let worker = |progress: Option<&ProgressFn<'_>>| {
+        let queue = Queue::new(total, size, self.span.unwrap_or(Span { start: 0, end: total, total }));
+        let results: Mutex<Vec<Option<Result<R>>>> = Mutex::new((0..queue.blocks()).map(|_| None).collect());
+        self.on_threads(queue.blocks(), &|progress| {
             let mut space = scratch();
             while let Some((index, range)) = queue.take() {
                 let width = range.len();
                 let result = work(&mut space, range);
-                let go_on =
-                    |done: usize| progress.is_none_or(|tell| tell(whole.at(done, total), whole.total).is_continue());
-                queue.finish(width, result.is_err(), go_on);
-                results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, result));
+                queue.finish(width, result.is_err(), progress);
+                results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
             }
-        };
+        });
+        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let results = results.into_iter().flatten().collect::<Result<Vec<R>>>()?;
+        queue.end(results.len())?;
+        Ok(results)
+    }
+
+    /// Runs `worker` on the threads, of which only the caller's tells of progress.
+    ///
+    /// The worker is a trait object, so that all that belongs to threads is compiled once and not for each kind of work.
+    fn on_threads(&self, blocks: usize, worker: &(dyn Fn(Option<&ProgressFn<'_>>) + Sync)) {
         std::thread::scope(|scope| {
             for _ in 1..self.workers(blocks) {
                 scope.spawn(|| worker(None));
             }
             worker(self.progress);
         });
-        let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        results.sort_unstable_by_key(|(index, _)| *index);
-        let finished = results.len();
-        let results = results.into_iter().map(|(_, result)| result).collect::<Result<Vec<R>>>()?;
-        // Whoever asks to stop at the end of a step that is not the last means the steps after it.
-        let asked_to_stop = queue.stop.into_inner() && whole.end < whole.total;
-        if finished < blocks || asked_to_stop {
-            return Err(Error::Interrupted { done: whole.at(queue.done.into_inner(), total), total: whole.total });
-        }
-        Ok(results)
     }
 }
 
@@ -162,12 +157,21 @@ impl<'a> Run<'a> {
 struct Queue {
     total: usize,
     size: usize,
+    whole: Span,
     next: AtomicUsize,
     done: AtomicUsize,
     stop: AtomicBool,
 }
 
 impl Queue {
+    fn new(total: usize, size: usize, whole: Span) -> Self {
+        Self { total, size, whole, next: AtomicUsize::new(0), done: AtomicUsize::new(0), stop: AtomicBool::new(false) }
+    }
+
+    fn blocks(&self) -> usize {
+        self.total.div_ceil(self.size)
+    }
+
     fn take(&self) -> Option<(usize, Range<usize>)> {
         if self.stop.load(Ordering::Relaxed) {
             return None;
@@ -177,11 +181,24 @@ impl Queue {
         (start < self.total).then(|| (index, start..(start + self.size).min(self.total)))
     }
 
-    fn finish(&self, width: usize, failed: bool, go_on: impl Fn(usize) -> bool) {
+    fn finish(&self, width: usize, failed: bool, progress: Option<&ProgressFn<'_>>) {
         let done = self.done.fetch_add(width, Ordering::Relaxed) + width;
-        if !go_on(done) || failed {
+        let told = self.whole.at(done, self.total);
+        let go_on = progress.is_none_or(|tell| tell(told, self.whole.total).is_continue());
+        if !go_on || failed {
             self.stop.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// An error unless all blocks are finished and the steps after this one are wanted.
+    fn end(&self, finished: usize) -> Result<()> {
+        // Whoever asks to stop at the end of a step that is not the last means the steps after it.
+        let asked_to_stop = self.stop.load(Ordering::Relaxed) && self.whole.end < self.whole.total;
+        if finished < self.blocks() || asked_to_stop {
+            let done = self.whole.at(self.done.load(Ordering::Relaxed), self.total);
+            return Err(Error::Interrupted { done, total: self.whole.total });
+        }
+        Ok(())
     }
 }
 

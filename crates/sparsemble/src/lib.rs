@@ -47,6 +47,7 @@ mod error;
 #[cfg(feature = "io")]
 mod files;
 pub mod image;
+mod instances;
 mod kernels;
 pub mod kmeans;
 mod masses;

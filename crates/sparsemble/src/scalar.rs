@@ -3,6 +3,8 @@
 use std::fmt::{Debug, Display};
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use crate::instances::Instances;
+
 /// A real number: `f32` or `f64`.
 ///
 /// Every algorithm is generic over it, and the type of the input is the type of the output. Bulk work (correlations,
@@ -73,6 +75,10 @@ macro_rules! implement_scalar {
             }
         }
         impl sealed::Sealed for $type {
+            fn instances() -> &'static Instances<Self> {
+                static INSTANCES: Instances<$type> = Instances::of_scalar();
+                &INSTANCES
+            }
             #[cfg(feature = "io")]
             fn cast(bytes: &[u8]) -> Option<&[Self]> {
                 bytemuck::try_cast_slice(bytes).ok()
@@ -85,8 +91,15 @@ implement_scalar!(f32, "float32");
 implement_scalar!(f64, "float64");
 
 mod sealed {
+    use super::{Instances, Scalar};
+
     /// Keeps what other crates know of a number out of the public interface while our own code can still rely on it.
     pub trait Sealed: fearless_simd::SimdFloatElement {
+        /// The heavy algorithms for this type, compiled in this crate.
+        fn instances() -> &'static Instances<Self>
+        where
+            Self: Scalar;
+
         /// Bytes in the order of this machine as numbers, if they are aligned and fill the last one.
         #[cfg(feature = "io")]
         fn cast(bytes: &[u8]) -> Option<&[Self]>;

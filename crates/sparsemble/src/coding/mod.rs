@@ -26,6 +26,7 @@ pub use basis::CodingBasis;
 pub use coder::Coder;
 pub use codes::SparseCodes;
 pub use fista::{Fista, Momentum};
+pub(crate) use lasso::lambda_max_here;
 pub use lasso::{Lasso, Penalty, lambda_max};
 pub use one_sparse::OneSparse;
 pub use pursuit::{Pursuit, PursuitKind};

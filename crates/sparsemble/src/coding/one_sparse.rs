@@ -58,6 +58,18 @@ impl Default for OneSparse {
 
 impl<T: Scalar> SparseCoder<T> for OneSparse {
     fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
+        (T::instances().one_sparse)(self, basis, samples, run)
+    }
+}
+
+impl OneSparse {
+    /// [`SparseCoder::encode`]; see [`crate::instances`].
+    pub(crate) fn encode_here<T: Scalar>(
+        &self,
+        basis: &CodingBasis<T>,
+        samples: &Samples<'_, T>,
+        run: Run<'_>,
+    ) -> Result<Coding<T>> {
         samples.check(basis)?;
         if self.atoms == 0 {
             return Err(Error::parameter("atoms", 0, "must be at least 1"));

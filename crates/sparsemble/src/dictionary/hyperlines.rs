@@ -100,6 +100,17 @@ impl Hyperlines {
         start: Dictionary<T>,
         run: Run<'_>,
     ) -> Result<Lines<T>> {
+        (T::instances().lines)(self, samples, masses, start, run)
+    }
+
+    /// [`Self::refine`]; see [`crate::instances`].
+    pub(crate) fn refine_here<T: Scalar>(
+        &self,
+        samples: MatrixView<'_, T>,
+        masses: &[f64],
+        start: Dictionary<T>,
+        run: Run<'_>,
+    ) -> Result<Lines<T>> {
         self.check()?;
         expect_size("start: number of atoms", self.n_atoms, start.n_atoms())?;
         expect_size("start: number of features (that of samples)", samples.rows(), start.n_features())?;

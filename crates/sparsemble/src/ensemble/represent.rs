@@ -50,6 +50,16 @@ impl<T: Scalar> Ensemble<T> {
         coder: &(dyn SparseCoder<T> + Sync),
         run: Run<'_>,
     ) -> Result<Approximation<T>> {
+        (T::instances().approximate)(self, samples, coder, run)
+    }
+
+    /// [`Self::approximate`]; see [`crate::instances`].
+    pub(crate) fn approximate_here(
+        &self,
+        samples: MatrixView<'_, T>,
+        coder: &(dyn SparseCoder<T> + Sync),
+        run: Run<'_>,
+    ) -> Result<Approximation<T>> {
         let mut values = self.room(samples.columns());
         let pieces = pieces(&mut values);
         let strips = self.map_strips(samples, coder, run, |coding, range| {
@@ -76,6 +86,16 @@ impl<T: Scalar> Ensemble<T> {
         coder: &(dyn SparseCoder<T> + Sync),
         run: Run<'_>,
     ) -> Result<Coding<T>> {
+        (T::instances().transform)(self, samples, coder, run)
+    }
+
+    /// [`Self::transform`]; see [`crate::instances`].
+    pub(crate) fn transform_here(
+        &self,
+        samples: MatrixView<'_, T>,
+        coder: &(dyn SparseCoder<T> + Sync),
+        run: Run<'_>,
+    ) -> Result<Coding<T>> {
         let strips = self.map_strips(samples, coder, run, |coding, _| coding)?;
         let mut whole = Coding { codes: SparseCodes::new(self.n_atoms()), report: no_report() };
         for part in strips {
@@ -92,6 +112,11 @@ impl<T: Scalar> Ensemble<T> {
     /// # Errors
     /// If the codes do not have one row for each atom of the models, or the run was interrupted.
     pub fn reconstruct(&self, codes: &SparseCodes<T>, run: Run<'_>) -> Result<Matrix<T>> {
+        (T::instances().reconstruct)(self, codes, run)
+    }
+
+    /// [`Self::reconstruct`]; see [`crate::instances`].
+    pub(crate) fn reconstruct_here(&self, codes: &SparseCodes<T>, run: Run<'_>) -> Result<Matrix<T>> {
         expect_size("codes: number of atoms (that of all models)", self.n_atoms(), codes.n_atoms())?;
         let mut values = self.room(codes.n_samples());
         let pieces = pieces(&mut values);

@@ -134,6 +134,15 @@ impl<T: Scalar> Clustering<T> {
 /// # Errors
 /// If there is no centre, sizes disagree, or a value is not finite.
 pub fn assign<T: Scalar>(centers: MatrixView<'_, T>, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Vec<u32>> {
+    (T::instances().assign)(centers, samples, run)
+}
+
+/// [`assign`]; see [`crate::instances`].
+pub(crate) fn assign_here<T: Scalar>(
+    centers: MatrixView<'_, T>,
+    samples: MatrixView<'_, T>,
+    run: Run<'_>,
+) -> Result<Vec<u32>> {
     if centers.columns() == 0 {
         return Err(Error::Empty { what: "centres", unit: "centre" });
     }
@@ -156,6 +165,17 @@ impl<T: Scalar> WeightedKMeans<T> {
     /// # Errors
     /// See [`WeightedKMeans`].
     pub fn fit(&self, samples: MatrixView<'_, T>, masses: &[f64], draw: Draw, run: Run<'_>) -> Result<Clustering<T>> {
+        (T::instances().clusters)(self, samples, masses, draw, run)
+    }
+
+    /// [`Self::fit`]; see [`crate::instances`].
+    pub(crate) fn fit_here(
+        &self,
+        samples: MatrixView<'_, T>,
+        masses: &[f64],
+        draw: Draw,
+        run: Run<'_>,
+    ) -> Result<Clustering<T>> {
         let passes = self.max_iterations.saturating_add(CHOICE + 2);
         let parts = [0..1, 1..1 + CHOICE, 1 + CHOICE..passes];
         let [checking, choosing, improving] = parts.map(|part| run.passes(part, passes, samples.columns()));
@@ -177,6 +197,17 @@ impl<T: Scalar> WeightedKMeans<T> {
     /// # Errors
     /// See [`WeightedKMeans`].
     pub fn initialise(
+        &self,
+        samples: MatrixView<'_, T>,
+        masses: &[f64],
+        draw: Draw,
+        run: Run<'_>,
+    ) -> Result<Matrix<T>> {
+        (T::instances().first_centers)(self, samples, masses, draw, run)
+    }
+
+    /// [`Self::initialise`]; see [`crate::instances`].
+    pub(crate) fn initialise_here(
         &self,
         samples: MatrixView<'_, T>,
         masses: &[f64],

@@ -7,6 +7,7 @@
 mod fingerprint;
 mod train;
 
+pub(crate) use train::Work;
 pub use train::{Step, Trained, Watch};
 
 use std::collections::BTreeMap;

@@ -43,7 +43,7 @@ pub type Watch<'a, T> = dyn FnMut(Step, &dyn Fn() -> Result<Model<T>>) -> Result
 const PORTIONS: usize = 20;
 
 /// What there is to do.
-struct Work<'a, T> {
+pub(crate) struct Work<'a, T> {
     set: TrainingSet<'a, T>,
     so_far: Option<Model<T>>,
     run: Run<'a>,
@@ -62,7 +62,7 @@ impl Recipe {
         watch: &mut Watch<'_, T>,
         run: Run<'_>,
     ) -> Result<Trained<T>> {
-        self.go(Work { set, so_far: None, run }, watch)
+        (T::instances().train)(self, Work { set, so_far: None, run }, watch)
     }
 
     /// Goes on from the model so far of a training with the same recipe on the same samples; the result is the same bits
@@ -81,10 +81,11 @@ impl Recipe {
             let reason = format!("the model to go on from was made by {}", so_far.training().method);
             return Err(Error::parameter("method", self.method, reason));
         }
-        self.go(Work { set, so_far: Some(so_far), run }, watch)
+        (T::instances().train)(self, Work { set, so_far: Some(so_far), run }, watch)
     }
 
-    fn go<T: Scalar>(&self, work: Work<'_, T>, watch: &mut Watch<'_, T>) -> Result<Trained<T>> {
+    /// [`Self::train`] and [`Self::resume`]; see [`crate::instances`].
+    pub(crate) fn train_here<T: Scalar>(&self, work: Work<'_, T>, watch: &mut Watch<'_, T>) -> Result<Trained<T>> {
         if work.set.phi.is_some() && !self.method.boosts() {
             let reason = "has no degradation in its training; leave phi out, or degrade the trained model";
             return Err(Error::parameter("method", self.method, reason));

@@ -129,10 +129,11 @@ impl Fista {
         let basis = CodingBasis::new(atoms)?;
         expect_size("atoms: number of features (that of phi)", phi.n_features(), basis.n_features())?;
         expect_size("samples: number of measurements (that of phi)", phi.n_measurements(), samples.rows())?;
-        self.encode_by(&basis, phi, &Samples::new(samples), run)
+        (T::instances().fista)(self, &basis, phi, &Samples::new(samples), run)
     }
 
-    fn encode_by<T: Scalar>(
+    /// Both of the above and below; see [`crate::instances`].
+    pub(crate) fn encode_here<T: Scalar>(
         &self,
         basis: &CodingBasis<T>,
         phi: &dyn Degradation<T>,
@@ -167,6 +168,6 @@ impl Fista {
 impl<T: Scalar> SparseCoder<T> for Fista {
     fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
         samples.check(basis)?;
-        self.encode_by(basis, &Identity::new(basis.n_features()), samples, run)
+        (T::instances().fista)(self, basis, &Identity::new(basis.n_features()), samples, run)
     }
 }

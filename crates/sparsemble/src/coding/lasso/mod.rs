@@ -130,6 +130,18 @@ impl Lasso {
 
 impl<T: Scalar> SparseCoder<T> for Lasso {
     fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
+        (T::instances().lasso)(self, basis, samples, run)
+    }
+}
+
+impl Lasso {
+    /// [`SparseCoder::encode`]; see [`crate::instances`].
+    pub(crate) fn encode_here<T: Scalar>(
+        &self,
+        basis: &CodingBasis<T>,
+        samples: &Samples<'_, T>,
+        run: Run<'_>,
+    ) -> Result<Coding<T>> {
         self.check(basis.n_atoms())?;
         samples.check(basis)?;
         let plan = rounds::Plan::new(self, basis, samples);
@@ -161,6 +173,15 @@ impl<T: Scalar> SparseCoder<T> for Lasso {
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 pub fn lambda_max<T: Scalar>(basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Vec<f64>> {
+    (T::instances().lambda_max)(basis, samples, run)
+}
+
+/// [`lambda_max`]; see [`crate::instances`].
+pub(crate) fn lambda_max_here<T: Scalar>(
+    basis: &CodingBasis<T>,
+    samples: &Samples<'_, T>,
+    run: Run<'_>,
+) -> Result<Vec<f64>> {
     samples.check(basis)?;
     let panels = basis.pack(|j| T::from_f64(basis.scale(j)));
     let scratch = || {

@@ -114,6 +114,18 @@ impl Pursuit {
 
 impl<T: Scalar> SparseCoder<T> for Pursuit {
     fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
+        (T::instances().pursuit)(self, basis, samples, run)
+    }
+}
+
+impl Pursuit {
+    /// [`SparseCoder::encode`]; see [`crate::instances`].
+    pub(crate) fn encode_here<T: Scalar>(
+        &self,
+        basis: &CodingBasis<T>,
+        samples: &Samples<'_, T>,
+        run: Run<'_>,
+    ) -> Result<Coding<T>> {
         self.check()?;
         samples.check(basis)?;
         let blocks = if basis.has_gram() && !samples.is_masked() {

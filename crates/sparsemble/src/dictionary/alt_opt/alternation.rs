@@ -50,6 +50,11 @@ impl<'a, T: Scalar> Alternation<'a, T> {
     /// # Errors
     /// See [`AltOpt`].
     pub fn step(&mut self, run: Run<'_>) -> Result<Option<f64>> {
+        (T::instances().alternation)(self, run)
+    }
+
+    /// [`Self::step`]; see [`crate::instances`].
+    pub(crate) fn step_here(&mut self, run: Run<'_>) -> Result<Option<f64>> {
         if self.learned.is_some() {
             return Ok(None);
         }

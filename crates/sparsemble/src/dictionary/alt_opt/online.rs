@@ -338,6 +338,17 @@ impl<T: Scalar> OnlineLearner<T> {
 
     /// Learns from the chosen samples, all of positive mass.
     fn step(&mut self, samples: MatrixView<'_, T>, masses: Masses<'_>, batch: &[usize], run: Run<'_>) -> Result<f64> {
+        (T::instances().online)(self, samples, masses, batch, run)
+    }
+
+    /// [`Self::step`]; see [`crate::instances`].
+    pub(crate) fn step_here(
+        &mut self,
+        samples: MatrixView<'_, T>,
+        masses: Masses<'_>,
+        batch: &[usize],
+        run: Run<'_>,
+    ) -> Result<f64> {
         let mass: f64 = batch.iter().map(|&i| masses.of(i)).sum();
         let unit = self.unit.unwrap_or(mass);
         let weight = ((self.mass + mass) / unit).powf(self.settings.forgetting) / unit;

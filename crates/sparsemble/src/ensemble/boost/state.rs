@@ -122,6 +122,16 @@ impl<'a, T: Scalar> Boosting<'a, T> {
 
     /// A round but for the learning; `known` is the round if it has been done before.
     pub(super) fn take(&mut self, dictionary: Dictionary<T>, known: Option<&Round>, run: Run<'_>) -> Result<Round> {
+        (T::instances().boosting)(self, dictionary, known, run)
+    }
+
+    /// [`Self::take`]; see [`crate::instances`].
+    pub(crate) fn take_here(
+        &mut self,
+        dictionary: Dictionary<T>,
+        known: Option<&Round>,
+        run: Run<'_>,
+    ) -> Result<Round> {
         expect_size("dictionary: number of features (that of samples)", self.samples.rows(), dictionary.n_features())?;
         let mut model = SparseModel::plain(&dictionary)?;
         if let Some(phi) = self.settings.phi {

@@ -69,6 +69,11 @@ impl<T: Scalar> LocalGaussians<T> {
     /// # Errors
     /// If Φ does not take as many features as the Gaussians have, or the noise is negative or not finite.
     pub fn estimator(&self, seen: &Seen<'_, T>, run: Run<'_>) -> Result<GaussianEstimator<T>> {
+        (T::instances().estimator)(self, seen, run)
+    }
+
+    /// [`Self::estimator`]; see [`crate::instances`].
+    pub(crate) fn estimator_here(&self, seen: &Seen<'_, T>, run: Run<'_>) -> Result<GaussianEstimator<T>> {
         if !(seen.noise >= 0.0 && seen.noise.is_finite()) {
             return Err(Error::parameter("noise", seen.noise, "must be zero or more, and finite"));
         }
@@ -162,6 +167,11 @@ impl<T: Scalar> GaussianEstimator<T> {
     /// # Errors
     /// If the measurements are of another length or not finite, or the run was interrupted.
     pub fn estimate(&self, measurements: MatrixView<'_, T>, run: Run<'_>) -> Result<Estimate<T>> {
+        (T::instances().estimate)(self, measurements, run)
+    }
+
+    /// [`Self::estimate`]; see [`crate::instances`].
+    pub(crate) fn estimate_here(&self, measurements: MatrixView<'_, T>, run: Run<'_>) -> Result<Estimate<T>> {
         expect_size("measurements: number of rows (that of Φ)", self.n_measurements(), measurements.rows())?;
         let mut values = Matrix::zeros(self.members.n_features(), measurements.columns());
         let pieces = pieces(&mut values);

@@ -97,6 +97,16 @@ impl GaussianLearner {
         masses: Option<&'a [f64]>,
         run: Run<'_>,
     ) -> Result<GaussianLearning<'a, T>> {
+        (T::instances().gaussian_start)(self, samples, masses, run)
+    }
+
+    /// [`Self::start`]; see [`crate::instances`].
+    pub(crate) fn start_here<'a, T: Scalar>(
+        &self,
+        samples: MatrixView<'a, T>,
+        masses: Option<&'a [f64]>,
+        run: Run<'_>,
+    ) -> Result<GaussianLearning<'a, T>> {
         let data = self.data(samples, masses, run)?;
         let gaussians = self.fitted(&data, &self.first_weights(&data, run)?, run)?;
         Ok(GaussianLearning { learner: *self, data, gaussians })
@@ -224,6 +234,11 @@ impl<T: Scalar> GaussianLearning<'_, T> {
     /// # Errors
     /// If a sample is not finite or the run was interrupted; the Gaussians are then as before.
     pub fn step(&mut self, run: Run<'_>) -> Result<Option<f64>> {
+        (T::instances().gaussian_step)(self, run)
+    }
+
+    /// [`Self::step`]; see [`crate::instances`].
+    pub(crate) fn step_here(&mut self, run: Run<'_>) -> Result<Option<f64>> {
         if self.rounds() >= self.learner.iterations {
             return Ok(None);
         }

@@ -84,6 +84,18 @@ impl<T: Scalar> Ensemble<T> {
         coder: &(dyn SparseCoder<T> + Sync),
         run: Run<'_>,
     ) -> Result<MemberGram> {
+        (T::instances().member_gram)(self, samples, targets, masses, coder, run)
+    }
+
+    /// [`Self::member_gram`]; see [`crate::instances`].
+    pub(crate) fn member_gram_here(
+        &self,
+        samples: MatrixView<'_, T>,
+        targets: MatrixView<'_, T>,
+        masses: Option<&[f64]>,
+        coder: &(dyn SparseCoder<T> + Sync),
+        run: Run<'_>,
+    ) -> Result<MemberGram> {
         let masses = Masses::new(masses, samples.columns())?;
         let group = samples.columns().div_ceil(MOST_GROUPS).next_multiple_of(STRIP);
         let groups = self.map_members((samples, targets), group, coder, run, |group| {
@@ -127,6 +139,18 @@ impl<T: Scalar> Ensemble<T> {
     ///
     /// Paper: §II-A, §II-B; Fig. 1.
     pub fn oracle_weights(
+        &self,
+        samples: MatrixView<'_, T>,
+        targets: MatrixView<'_, T>,
+        constraints: &[WeightConstraint],
+        coder: &(dyn SparseCoder<T> + Sync),
+        run: Run<'_>,
+    ) -> Result<Vec<OracleWeights>> {
+        (T::instances().oracle_weights)(self, samples, targets, constraints, coder, run)
+    }
+
+    /// [`Self::oracle_weights`]; see [`crate::instances`].
+    pub(crate) fn oracle_weights_here(
         &self,
         samples: MatrixView<'_, T>,
         targets: MatrixView<'_, T>,
