@@ -17,14 +17,19 @@ use super::maps::Maps;
 use super::member::AnchoredMember;
 use super::pairs::{ColumnPairs, Pairs, Reader};
 use super::prediction::stacked;
+use super::reduced::reduced;
 use super::ridge::{CHUNK, Sums};
-use super::survey::{self, FrameSize, surveyed, surveyed_count};
+use super::survey::{self, surveyed, surveyed_count};
 
 /// Samples whose atoms are chosen at a time.
 const BLOCK: usize = 64 * choice::BLOCK;
 
 /// Samples are drawn as anchors in proportion to their contrast, up to this many times the root mean square of all.
 const CONTRAST: f64 = 0.5;
+
+/// Atoms of the member that shows which directions maps use, and the number of its draw, beyond that of any other.
+const PILOT_ATOMS: usize = 64;
+const PILOT: u64 = u64::MAX;
 
 /// Learns an [`AnchoredEnsemble`].
 ///
@@ -39,9 +44,8 @@ const CONTRAST: f64 = 0.5;
 /// | `seed` | | 0 | of the examples | |
 ///
 /// First comes the [`Frame`]. Its features are the leading principal directions of the inputs, or of a view of them, each
-/// divided by the fourth root of its variance (half of whitening). Its directions are the leading principal ones of the
-/// inputs, of unit variance, and its parts those of what the common map leaves of the targets. Then, for each member:
-/// anchors are features of examples, drawn by their contrast; every pair goes to the atom its features choose; and the map
+/// divided by the fourth root of its variance (half of whitening). Its directions of inputs, of unit variance, and of
+/// outputs are those that the maps of a first, small member use most. Then, for each member: anchors are features of examples, drawn by their contrast; every pair goes to the atom its features choose; and the map
 /// of an atom is the ridge solution of its own pairs, which with λ pairs of the common kind added is zero, that is the
 /// common map, where an atom has none.
 ///
@@ -105,8 +109,14 @@ impl AnchoredLearner {
     pub(crate) fn frame<T: Scalar>(&self, pairs: &dyn Pairs<T>, view: &Matrix<f64>, run: Run<'_>) -> Result<Frame<T>> {
         self.check()?;
         expect_size("view: number of columns (length of an input)", pairs.n_inputs(), view.columns())?;
-        let Self { n_features, n_directions, n_parts, .. } = *self;
-        survey::frame(pairs, view, FrameSize { n_features, n_directions, n_parts }, run)
+        let whole = survey::frame(pairs, view, self.n_features, run.part(0..1, 4))?;
+        if self.n_directions >= whole.directions().columns() && self.n_parts >= whole.outputs().columns() {
+            return Ok(whole);
+        }
+        // Which directions maps use is not known before there are maps.
+        let few = Self { n_atoms: self.n_atoms.min(PILOT_ATOMS), ..*self };
+        let pilot = few.member(pairs, &whole, Draw { seed: self.seed, round: PILOT }, run.part(1..4, 4))?;
+        reduced(&whole, pilot.maps(), self.n_directions, self.n_parts)
     }
 
     /// Learns one member.
@@ -181,7 +191,7 @@ impl AnchoredLearner {
     ) -> Result<Maps<T>> {
         let reduction = Reduction::new(frame);
         let (n_directions, n_parts) = (frame.directions().columns(), frame.outputs().columns());
-        let space = || (Sums::with_inputs(n_directions, n_parts), Reducer::new(pairs, &reduction));
+        let space = || (Sums::new(n_directions, n_parts), Reducer::new(pairs, &reduction));
         // One atom at a time: its sums have one order, whatever the threads.
         let maps = run.map_blocks(self.n_atoms, 1, space, |(sums, reducer), atom| {
             sums.clear();

@@ -21,6 +21,7 @@ mod maps;
 mod member;
 mod pairs;
 mod prediction;
+mod reduced;
 mod ridge;
 mod survey;
 mod upscaler;

@@ -11,9 +11,7 @@ pub(super) const CHUNK: usize = 96;
 pub(super) struct Sums {
     n_inputs: usize,
     n_outputs: usize,
-    /// How many of the rows of the products are wanted: those of u, or those of y too.
-    rows: usize,
-    /// Column r holds Σ m·(u, y)_r·(u, y).
+    /// Column r holds Σ m·u_r·(u, y).
     products: Matrix<f64>,
     mass: f64,
     /// The entries of a chunk of pairs, times √m: CHUNK values of the first entry of u, and so on, then those of y.
@@ -23,26 +21,15 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Sums of products with u alone.
-    pub(super) fn with_inputs(n_inputs: usize, n_outputs: usize) -> Self {
-        Self::new(n_inputs, n_outputs, n_inputs)
-    }
-
-    /// Sums of all products.
-    pub(super) fn with_all(n_inputs: usize, n_outputs: usize) -> Self {
-        Self::new(n_inputs, n_outputs, n_inputs + n_outputs)
-    }
-
-    fn new(n_inputs: usize, n_outputs: usize, rows: usize) -> Self {
+    pub(super) fn new(n_inputs: usize, n_outputs: usize) -> Self {
         Self {
             n_inputs,
             n_outputs,
-            rows,
-            products: Matrix::zeros(n_inputs + n_outputs, rows),
+            products: Matrix::zeros(n_inputs + n_outputs, n_inputs),
             mass: 0.0,
             chunk: vec![0.0; CHUNK * (n_inputs + n_outputs)],
             filled: 0,
-            tiles: Tiles::new(CHUNK, rows),
+            tiles: Tiles::new(CHUNK, n_inputs),
         }
     }
 
@@ -77,11 +64,11 @@ impl Sums {
     fn multiply(&mut self) {
         let size = (CHUNK, self.n_inputs + self.n_outputs);
         let panels = Panels::pack(best_level(), size, |j| &self.chunk[j * CHUNK..][..CHUNK], |_| 1.0);
-        let mut store = Store::new(&panels, self.rows);
+        let mut store = Store::new(&panels, self.n_inputs);
         self.tiles.clear();
-        self.chunk.chunks_exact(CHUNK).take(self.rows).for_each(|row| self.tiles.push(row));
+        self.chunk.chunks_exact(CHUNK).take(self.n_inputs).for_each(|row| self.tiles.push(row));
         correlate(&panels, &self.tiles, &mut store);
-        for r in 0..self.rows {
+        for r in 0..self.n_inputs {
             self.products.column_mut(r).iter_mut().zip(store.of(r)).for_each(|(sum, product)| *sum += product);
         }
         self.filled = 0;
@@ -102,16 +89,6 @@ impl Sums {
     /// The mean of the product of two entries of u.
     pub(super) fn input_moment(&self, r: usize, c: usize) -> f64 {
         self.products.column(r)[c] / self.mass
-    }
-
-    /// The mean of the product of two entries of y; only of sums of all products.
-    pub(super) fn output_moment(&self, r: usize, c: usize) -> f64 {
-        self.products.column(self.n_inputs + r)[self.n_inputs + c] / self.mass
-    }
-
-    /// The mean of the product of an entry of u and one of y.
-    pub(super) fn cross_moment(&self, input: usize, output: usize) -> f64 {
-        self.products.column(input)[self.n_inputs + output] / self.mass
     }
 
     /// The mean square of an entry of u.
@@ -142,7 +119,7 @@ mod tests {
     #[test]
     fn the_map_of_pairs_that_have_one_is_found_whatever_their_number() {
         for count in [3, CHUNK, 2 * CHUNK + 5] {
-            let mut sums = Sums::with_inputs(3, 2);
+            let mut sums = Sums::new(3, 2);
             for i in 0..count {
                 let u = [0, 1, 2].map(|r| ((i * 7 + r * 3) as f64).sin());
                 let y = [u[0] - 2.0 * u[1], 0.5 * u[2]];

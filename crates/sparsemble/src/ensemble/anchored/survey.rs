@@ -32,31 +32,22 @@ pub(super) fn surveyed<T>(pairs: &dyn Pairs<T>, i: usize) -> usize {
     (i as u128 * pairs.count() as u128 / surveyed_count(pairs) as u128) as usize
 }
 
-/// The most columns that the matrices of a frame may have.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct FrameSize {
-    pub(super) n_features: usize,
-    pub(super) n_directions: usize,
-    pub(super) n_parts: usize,
-}
-
-/// The frame that suits these pairs; `view` times an input is what the choice of an atom may look at.
+/// The frame that leaves no direction out; `view` times an input is what the choice of an atom may look at.
 pub(super) fn frame<T: Scalar>(
     pairs: &dyn Pairs<T>,
     view: &Matrix<f64>,
-    size: FrameSize,
+    n_features: usize,
     run: Run<'_>,
 ) -> Result<Frame<T>> {
     let sums = sums(pairs, run)?;
     let common = sums.map(RIDGE * sums.mean_square() * sums.mass());
     let inputs = Matrix::from_fn(pairs.n_inputs(), pairs.n_inputs(), |r, c| sums.input_moment(r, c));
-    let directions = scaled_directions(&inputs, size.n_directions, -0.5)?;
+    let directions = scaled_directions(&inputs, pairs.n_inputs(), -0.5)?;
     // The leading directions of what is in view, half whitened; then what they are of the whole input.
     let seen = times(&times(view, &inputs), &transposed(view));
-    let features = times(&transposed(view), &scaled_directions(&seen, size.n_features, -0.25)?);
-    let outputs = Eigen::new(&residuals(&sums, &inputs, &common)).vectors;
-    let n_parts = size.n_parts.min(outputs.columns());
-    let outputs = Matrix::from_fn(outputs.rows(), n_parts, |r, c| outputs.column(c)[r]);
+    let features = times(&transposed(view), &scaled_directions(&seen, n_features, -0.25)?);
+    let n_outputs = pairs.n_outputs();
+    let outputs = Matrix::from_fn(n_outputs, n_outputs, |r, c| f64::from(u8::from(r == c)));
     let narrow = |matrix: &Matrix<f64>| {
         Matrix::from_fn(matrix.rows(), matrix.columns(), |r, c| T::from_f64(matrix.column(c)[r]))
     };
@@ -68,7 +59,7 @@ fn sums<T: Scalar>(pairs: &dyn Pairs<T>, run: Run<'_>) -> Result<Sums> {
     if u32::try_from(pairs.count()).is_err() {
         return Err(Error::parameter("pairs", pairs.count(), "must be below 2³²; take fewer"));
     }
-    let new = || Sums::with_all(pairs.n_inputs(), pairs.n_outputs());
+    let new = || Sums::new(pairs.n_inputs(), pairs.n_outputs());
     let blocks = run.map_blocks(
         surveyed_count(pairs),
         BLOCK,
@@ -101,22 +92,11 @@ fn scaled_directions(covariance: &Matrix<f64>, most: usize, power: f64) -> Resul
     Ok(Matrix::from_fn(covariance.rows(), telling, scaled))
 }
 
-/// The mean of (y − Wu)(y − Wu)ᵀ.
-fn residuals(sums: &Sums, inputs: &Matrix<f64>, common: &Matrix<f64>) -> Matrix<f64> {
-    let (n_inputs, n_outputs) = (common.rows(), common.columns());
-    let crossed = Matrix::from_fn(n_inputs, n_outputs, |r, c| sums.cross_moment(r, c));
-    let explained = times(&transposed(common), &crossed);
-    let energy = times(&transposed(common), &times(inputs, common));
-    Matrix::from_fn(n_outputs, n_outputs, |r, c| {
-        sums.output_moment(r, c) - explained.column(c)[r] - explained.column(r)[c] + energy.column(c)[r]
-    })
-}
-
 fn transposed(matrix: &Matrix<f64>) -> Matrix<f64> {
     Matrix::from_fn(matrix.columns(), matrix.rows(), |r, c| matrix.column(r)[c])
 }
 
-pub(super) fn times(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+fn times(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
     let mut product = Matrix::zeros(a.rows(), b.columns());
     for c in 0..b.columns() {
         for (j, &factor) in b.column(c).iter().enumerate() {
