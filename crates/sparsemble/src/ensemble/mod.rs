@@ -21,9 +21,11 @@ mod strips;
 mod weights;
 
 #[cfg(feature = "io")]
-pub(crate) use anchored::Differences;
+pub(crate) use anchored::Kept;
 pub(crate) use anchored::{ANCHORED_BLOCK, Pairs, check_window};
-pub use anchored::{AnchoredEnsemble, AnchoredLearner, AnchoredMember, Maps, Precision, Upscaler, UpscalerStage};
+pub use anchored::{
+    AnchoredEnsemble, AnchoredLearner, AnchoredMember, Frame, Maps, Precision, Upscaler, UpscalerStage,
+};
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
 pub use gaussians::{
     Estimate, GaussianEstimator, GaussianLearner, GaussianLearning, LocalGaussians, MeanPrior, SampleMean, Seen,

@@ -21,11 +21,11 @@
 //! | `memory.idle` | U64, K | how long each of its atoms has not been used |
 //! | `covariance.k` | scalar, M × M | the covariance of local Gaussian k, from 0 |
 //! | `weights` | F64, K | how often a sample is of each Gaussian |
-//! | `stage.v.beta` | F64, L | the weights of the members of stage v of an upscaler, v from 0 |
-//! | `stage.v.member.l.features`, `.anchors` | scalar, F × N, K × F | what its member l chooses an atom by, and the anchors |
-//! | `stage.v.member.l.common` | scalar, M × N | what its maps have in common |
-//! | `stage.v.member.l.differences` | scalar, F16 or I8, K·M × N | and how they differ from it, atom by atom |
-//! | `stage.v.member.l.scales` | scalar, K × M | what bytes are multiples of |
+//! | `stage.v.common`, `.features`, `.directions`, `.outputs` | scalar, M × N, F × N, r × N, m × M | the [`Frame`](crate::ensemble::Frame) of stage v of an upscaler, v from 0 |
+//! | `stage.v.beta` | F64, L | the weights of its members |
+//! | `stage.v.member.l.anchors` | scalar, K × F | the anchors of its member l |
+//! | `stage.v.member.l.maps` | scalar, F16 or I8, K·m × r | and their maps, one after the other |
+//! | `stage.v.member.l.scales` | scalar, K × m | what bytes are multiples of |
 //! | `phi` | scalar, M × N | Φ of the training as a matrix, if it was kept: a feature a row |
 //!
 //! | text | what |

@@ -6,8 +6,7 @@ use std::io::{Read, Seek};
 use safetensors::Dtype;
 
 use crate::dictionary::Dictionary;
-use crate::ensemble::{AnchoredEnsemble, AnchoredMember, Differences, Maps, Upscaler, UpscalerStage};
-use crate::matrix::Matrix;
+use crate::ensemble::{AnchoredEnsemble, AnchoredMember, Frame, Kept, Maps, Upscaler, UpscalerStage};
 use crate::reason::Outcome;
 use crate::scalar::Scalar;
 
@@ -16,15 +15,24 @@ use super::contents::{Contents, Values};
 use super::decode::matrix;
 use super::encode::{add_matrix, add_reals};
 
+/// The tensors of a stage's frame.
+const FRAME: [&str; 4] = ["common", "features", "directions", "outputs"];
+
 pub(super) fn add_upscaler<'a, T: Scalar>(contents: &mut Contents<'a, T>, upscaler: &'a Upscaler<T>) -> Outcome<()> {
     contents.text("scale", &upscaler.scale());
     contents.text("stages", &upscaler.stages().len());
     for (v, stage) in upscaler.stages().iter().enumerate() {
-        contents.text(format!("stage.{v}.low_side"), &stage.low_side());
-        contents.text(format!("stage.{v}.high_side"), &stage.high_side());
-        add_reals(contents, &format!("stage.{v}.beta"), stage.ensemble().beta().to_vec())?;
-        for (l, member) in stage.ensemble().members().iter().enumerate() {
-            add_member(contents, &format!("stage.{v}.member.{l}."), member);
+        let prefix = format!("stage.{v}.");
+        contents.text(format!("{prefix}low_side"), &stage.low_side());
+        contents.text(format!("{prefix}high_side"), &stage.high_side());
+        let (ensemble, frame) = (stage.ensemble(), stage.ensemble().frame());
+        let matrices = [frame.common(), frame.features(), frame.directions(), frame.outputs()];
+        for (name, matrix) in FRAME.into_iter().zip(matrices) {
+            add_matrix(contents, format!("{prefix}{name}"), matrix);
+        }
+        add_reals(contents, &format!("{prefix}beta"), ensemble.beta().to_vec())?;
+        for (l, member) in ensemble.members().iter().enumerate() {
+            add_member(contents, &format!("{prefix}member.{l}."), member);
         }
     }
     Ok(())
@@ -32,20 +40,18 @@ pub(super) fn add_upscaler<'a, T: Scalar>(contents: &mut Contents<'a, T>, upscal
 
 fn add_member<'a, T: Scalar>(contents: &mut Contents<'a, T>, prefix: &str, member: &'a AnchoredMember<T>) {
     let maps = member.maps();
-    add_matrix(contents, format!("{prefix}features"), member.features());
     add_matrix(contents, format!("{prefix}anchors"), member.anchors().atoms());
-    add_matrix(contents, format!("{prefix}common"), maps.common());
     let (n_atoms, n_outputs) = (maps.n_atoms(), maps.n_outputs());
-    let values = match maps.differences() {
-        Differences::Full(values) => Values::Scalars(Cow::Borrowed(values)),
-        Differences::Half(values) => Values::Halves(values),
-        Differences::Byte { values, scales } => {
+    let values = match maps.kept() {
+        Kept::Full(values) => Values::Scalars(Cow::Borrowed(values)),
+        Kept::Half(values) => Values::Halves(values),
+        Kept::Byte { values, scales } => {
             let scales = Values::Scalars(Cow::Borrowed(scales.as_slice()));
             contents.tensor(format!("{prefix}scales"), &[n_atoms, n_outputs], scales);
             Values::Bytes(values)
         }
     };
-    contents.tensor(format!("{prefix}differences"), &[n_atoms * n_outputs, maps.n_inputs()], values);
+    contents.tensor(format!("{prefix}maps"), &[n_atoms * n_outputs, maps.n_inputs()], values);
 }
 
 pub(super) fn upscaler<T: Scalar, R: Read + Seek>(file: &mut Container<R>) -> Outcome<Upscaler<T>> {
@@ -56,36 +62,39 @@ pub(super) fn upscaler<T: Scalar, R: Read + Seek>(file: &mut Container<R>) -> Ou
 }
 
 fn stage<T: Scalar, R: Read + Seek>(file: &mut Container<R>, prefix: &str) -> Outcome<UpscalerStage<T>> {
-    let (low_side, high_side) =
-        (file.parsed(&format!("{prefix}low_side"))?, file.parsed(&format!("{prefix}high_side"))?);
+    let low_side = file.parsed(&format!("{prefix}low_side"))?;
+    let high_side = file.parsed(&format!("{prefix}high_side"))?;
+    let mut part = |name: &str| matrix(file, &format!("{prefix}{name}"));
+    let [common, features, directions, outputs] = FRAME;
+    let frame = Frame::new(part(common)?, part(features)?, part(directions)?, part(outputs)?)?;
     let beta = file.reals(&format!("{prefix}beta"))?;
-    let members = (0..beta.len()).map(|l| member(file, &format!("{prefix}member.{l}.")));
+    let n_outputs = frame.outputs().columns();
+    let members = (0..beta.len()).map(|l| member(file, &format!("{prefix}member.{l}."), n_outputs));
     let members = members.collect::<Outcome<Vec<_>>>()?;
-    Ok(UpscalerStage::new(low_side, high_side, AnchoredEnsemble::new(members, &beta)?)?)
+    Ok(UpscalerStage::new(low_side, high_side, AnchoredEnsemble::new(frame, members, &beta)?)?)
 }
 
-fn member<T: Scalar, R: Read + Seek>(file: &mut Container<R>, prefix: &str) -> Outcome<AnchoredMember<T>> {
-    let features = matrix(file, &format!("{prefix}features"))?;
+fn member<T: Scalar, R: Read + Seek>(
+    file: &mut Container<R>,
+    prefix: &str,
+    n_outputs: usize,
+) -> Outcome<AnchoredMember<T>> {
     let anchors = Dictionary::from_unit_atoms(matrix(file, &format!("{prefix}anchors"))?)?;
-    let common: Matrix<T> = matrix(file, &format!("{prefix}common"))?;
-    let name = format!("{prefix}differences");
-    let (differences, [rows, _]) = match file.dtype(&name) {
+    let name = format!("{prefix}maps");
+    let (kept, [n_inputs, _]) = match file.dtype(&name) {
         Some(Dtype::F16) => {
             let (values, size) = file.halves(&name)?;
-            (Differences::Half(values), size)
+            (Kept::Half(values), size)
         }
         Some(Dtype::I8) => {
             let (values, size) = file.bytes(&name)?;
             let (scales, _) = file.scalars(&format!("{prefix}scales"))?;
-            (Differences::Byte { values, scales }, size)
+            (Kept::Byte { values, scales }, size)
         }
         _ => {
             let (values, size) = file.scalars(&name)?;
-            (Differences::Full(values), size)
+            (Kept::Full(values), size)
         }
     };
-    if rows != common.rows() {
-        return Err(format!("the tensor `{name}` has rows of {rows} numbers, not {}", common.rows()).into());
-    }
-    Ok(AnchoredMember::new(features, anchors, Maps::from_parts(common, differences)?)?)
+    Ok(AnchoredMember::new(anchors, Maps::from_parts((n_inputs, n_outputs), kept)?)?)
 }

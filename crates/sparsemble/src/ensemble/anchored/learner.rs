@@ -1,38 +1,35 @@
 //! Learning anchors and maps from pairs of inputs and targets.
 
-use std::ops::Range;
-
 use crate::blocks::Run;
 use crate::dictionary::Dictionary;
-use crate::eigen::Eigen;
 use crate::error::{Error, Result, expect_size};
+use crate::kernels::{Panels, Store, Tiles, correlate};
 use crate::matrix::{Matrix, MatrixView};
 use crate::rng::{Draw, RowNumbers};
 use crate::sampling::Race;
 use crate::scalar::Scalar;
 
 use super::AnchoredEnsemble;
-use super::choice::{self, Choices, Chooser};
+use super::choice::{self, Anchors, Chooser};
+use super::frame::Frame;
+use super::groups::Groups;
 use super::maps::Maps;
 use super::member::AnchoredMember;
-use super::pairs::{ColumnPairs, Pairs};
-use super::prediction::Groups;
-use super::ridge::{CHUNK, Reader, Sums};
+use super::pairs::{ColumnPairs, Pairs, Reader};
+use super::prediction::stacked;
+use super::reduced::reduced;
+use super::ridge::{CHUNK, Sums};
+use super::survey::{self, surveyed, surveyed_count};
 
-/// Pairs, evenly spaced among all, from which the common map and the features are learned and anchors are drawn.
-const SURVEYED: usize = 1 << 17;
-
-/// Pairs that are surveyed at a time.
-const SURVEY_BLOCK: usize = 64 * CHUNK;
-
-/// Samples assigned to atoms at a time.
-const ASSIGN_BLOCK: usize = 64 * choice::BLOCK;
+/// Samples whose atoms are chosen at a time.
+const BLOCK: usize = 64 * choice::BLOCK;
 
 /// Samples are drawn as anchors in proportion to their contrast, up to this many times the root mean square of all.
 const CONTRAST: f64 = 0.5;
 
-/// Directions with less than this share of the variance of the first are no features: they hold rounding.
-const TELLING: f64 = 1e-9;
+/// Atoms of the member that shows which directions maps use, and the number of its draw, beyond that of any other.
+const PILOT_ATOMS: usize = 64;
+const PILOT: u64 = u64::MAX;
 
 /// Learns an [`AnchoredEnsemble`].
 ///
@@ -40,19 +37,23 @@ const TELLING: f64 = 1e-9;
 /// | --- | --- | --- | --- | --- |
 /// | `n_atoms` | K | 256 | anchors, and maps, of a member | ≥ 1, ≤ T |
 /// | `n_models` | L | 4 | members | ≥ 1 |
-/// | `n_features` | | 12 | the most features the choice is made by | ≥ 1 |
-/// | `shrinkage` | λ | 15 | how many pairs of the common kind pull each map to that of all | ≥ 0 |
+/// | `n_features` | F | 12 | the most features the choice is made by | ≥ 1 |
+/// | `n_directions` | r | 64 | the most directions of the inputs that maps look at | ≥ 1 |
+/// | `n_parts` | m | 64 | the most directions of the outputs that maps make | ≥ 1 |
+/// | `shrinkage` | λ | 15 | how many average pairs pull each map to that of all | ≥ 0 |
 /// | `seed` | | 0 | of the examples | |
 ///
-/// The features are what an input is reduced to for the choice of an atom: the leading principal directions of what the
-/// *view* shows of it, each divided by the fourth root of its variance (half of whitening). Anchors are examples of such
-/// features, drawn by their contrast. The maps of the atoms are ridge solutions, see the fields.
+/// First comes the [`Frame`]. Its features are the leading principal directions of the inputs, or of a view of them, each
+/// divided by the fourth root of its variance (half of whitening). Its directions of inputs, of unit variance, and of
+/// outputs are those that the maps of a first, small member use most. Then, for each member: anchors are features of examples, drawn by their contrast; every pair goes to the atom its features choose; and the map
+/// of an atom is the ridge solution of its own pairs, which with λ pairs of the common kind added is zero, that is the
+/// common map, where an atom has none.
 ///
 /// # Shapes
-/// Inputs N × T, targets M × T, view any number of rows × N.
+/// Inputs N × T, targets M × T.
 ///
 /// # Cost
-/// About T·(n_features·(N + K) + N·(N + M)) multiply-adds for each member, and K·N²·(N/6 + M) to solve. Memory beyond the
+/// About T·(F·(N + K) + (r + m)·(N + r)) multiply-adds for each member, and K·r²·(r/6 + m) to solve. Memory beyond the
 /// pairs is eight bytes for each and the sums of one atom for each thread.
 ///
 /// # Errors
@@ -63,8 +64,12 @@ pub struct AnchoredLearner {
     pub n_atoms: usize,
     /// L.
     pub n_models: usize,
-    /// The most features.
+    /// F.
     pub n_features: usize,
+    /// r.
+    pub n_directions: usize,
+    /// m.
+    pub n_parts: usize,
     /// λ.
     pub shrinkage: f64,
     /// The seed of the examples.
@@ -73,12 +78,12 @@ pub struct AnchoredLearner {
 
 impl Default for AnchoredLearner {
     fn default() -> Self {
-        Self { n_atoms: 256, n_models: 4, n_features: 12, shrinkage: 15.0, seed: 0 }
+        Self { n_atoms: 256, n_models: 4, n_features: 12, n_directions: 64, n_parts: 64, shrinkage: 15.0, seed: 0 }
     }
 }
 
 impl AnchoredLearner {
-    /// Learns all members from the columns of two matrices, which count alike; the whole input is in view.
+    /// Learns all members from the columns of two matrices, which count alike unless there are masses.
     ///
     /// # Errors
     /// See [`AnchoredLearner`].
@@ -91,40 +96,55 @@ impl AnchoredLearner {
     ) -> Result<AnchoredEnsemble<T>> {
         let pairs = ColumnPairs::new(inputs, targets, masses)?;
         let view = Matrix::from_fn(inputs.rows(), inputs.rows(), |r, c| f64::from(u8::from(r == c)));
+        let frame = self.frame(&pairs, &view, run.silent())?;
         let member = |number: usize| {
             let draw = Draw { seed: self.seed, round: number as u64 };
-            self.member(&pairs, &view, draw, run.passes(number..number + 1, self.n_models, inputs.columns()))
+            self.member(&pairs, &frame, draw, run.passes(number..number + 1, self.n_models, inputs.columns()))
         };
-        AnchoredEnsemble::mean_of((0..self.n_models).map(member).collect::<Result<Vec<_>>>()?)
+        let members = (0..self.n_models).map(member).collect::<Result<Vec<_>>>()?;
+        AnchoredEnsemble::mean_of(frame, members)
     }
 
-    /// Learns one member; `view` times an input is what the choice may look at.
+    /// Learns what the members share; `view` times an input is what the choice may look at.
+    pub(crate) fn frame<T: Scalar>(&self, pairs: &dyn Pairs<T>, view: &Matrix<f64>, run: Run<'_>) -> Result<Frame<T>> {
+        self.check()?;
+        expect_size("view: number of columns (length of an input)", pairs.n_inputs(), view.columns())?;
+        let whole = survey::frame(pairs, view, self.n_features, run.part(0..1, 4))?;
+        if self.n_directions >= whole.directions().columns() && self.n_parts >= whole.outputs().columns() {
+            return Ok(whole);
+        }
+        // Which directions maps use is not known before there are maps.
+        let few = Self { n_atoms: self.n_atoms.min(PILOT_ATOMS), ..*self };
+        let pilot = few.member(pairs, &whole, Draw { seed: self.seed, round: PILOT }, run.part(1..4, 4))?;
+        reduced(&whole, pilot.maps(), self.n_directions, self.n_parts)
+    }
+
+    /// Learns one member.
     pub(crate) fn member<T: Scalar>(
         &self,
         pairs: &dyn Pairs<T>,
-        view: &Matrix<f64>,
+        frame: &Frame<T>,
         draw: Draw,
         run: Run<'_>,
     ) -> Result<AnchoredMember<T>> {
         self.check()?;
-        expect_size("view: number of columns (length of an input)", pairs.n_inputs(), view.columns())?;
-        // Surveying, assigning and solving take about as long for each pair.
-        let part = |from: usize, to: usize| run.part(from..to, 10);
-        let all = survey(pairs, part(0, 1))?;
-        let (features, spread) = self.features(view, &all)?;
-        let anchors = self.draw(pairs, (view, &features), spread, draw, part(1, 2))?;
-        let columns = Matrix::from_fn(features.rows(), features.columns(), |r, c| T::from_f64(features.column(c)[r]));
+        let features = stacked(&[frame.features()]);
+        let anchors = self.draw(pairs, (frame, &features), draw, run.part(0..1, 10))?;
         let mut groups = Groups::default();
-        groups.sort(&assign(pairs, &columns, &anchors, part(2, 5))?, anchors.n_atoms());
-        let maps = self.solve(pairs, &all, &groups, anchors.n_atoms(), part(5, 10))?;
-        AnchoredMember::new(columns, anchors, maps)
+        groups.sort(&assign(pairs, (frame, &features), &anchors, run.part(1..5, 10))?, anchors.n_atoms());
+        let maps = self.solve(pairs, frame, &groups, run.part(5..10, 10))?;
+        AnchoredMember::new(anchors, maps)
     }
 
     fn check(&self) -> Result<()> {
-        for (name, value) in [("n_atoms", self.n_atoms), ("n_features", self.n_features)] {
-            if value == 0 {
-                return Err(Error::parameter(name, value, "must be at least 1"));
-            }
+        let counts = [
+            ("n_atoms", self.n_atoms),
+            ("n_features", self.n_features),
+            ("n_directions", self.n_directions),
+            ("n_parts", self.n_parts),
+        ];
+        if let Some((name, value)) = counts.into_iter().find(|(_, value)| *value == 0) {
+            return Err(Error::parameter(name, value, "must be at least 1"));
         }
         if !(self.shrinkage >= 0.0 && self.shrinkage.is_finite()) {
             return Err(Error::parameter("shrinkage", self.shrinkage, "must be zero or more, and finite"));
@@ -132,149 +152,176 @@ impl AnchoredLearner {
         Ok(())
     }
 
-    /// Cᵀ, a column for each feature, and the mean energy of what is in view.
-    fn features(&self, view: &Matrix<f64>, all: &Sums) -> Result<(Matrix<f64>, f64)> {
-        let (rows, n_inputs) = (view.rows(), view.columns());
-        let share = 1.0 / all.mass();
-        // V Ḡ, then V Ḡ Vᵀ.
-        let mut seen = Matrix::<f64>::zeros(rows, n_inputs);
-        for c in 0..n_inputs {
-            for j in 0..n_inputs {
-                let factor = share * all.gram(j, c);
-                seen.column_mut(c).iter_mut().zip(view.column(j)).for_each(|(sum, entry)| *sum += factor * entry);
-            }
-        }
-        let entry = |r: usize, c: usize| (0..n_inputs).map(|j| seen.column(j)[r] * view.column(j)[c]).sum();
-        let eigen = Eigen::new(&Matrix::from_fn(rows, rows, entry));
-        let least = TELLING * eigen.values.first().copied().unwrap_or(0.0);
-        let telling = eigen.values.iter().take(self.n_features).take_while(|value| **value > least).count();
-        if telling == 0 {
-            return Err(Error::Empty { what: "view of the inputs (all are zero)", unit: "direction" });
-        }
-        let features = Matrix::from_fn(n_inputs, telling, |r, c| {
-            let scale = eigen.values[c].powf(-0.25);
-            scale * view.column(r).iter().zip(eigen.vectors.column(c)).map(|(a, b)| a * b).sum::<f64>()
-        });
-        Ok((features, eigen.values.iter().sum()))
-    }
-
-    /// Examples of features, drawn from the surveyed pairs in proportion to their contrast, within a limit.
+    /// Features of examples, drawn from the surveyed pairs in proportion to their contrast, within a limit.
     fn draw<T: Scalar>(
         &self,
         pairs: &dyn Pairs<T>,
-        (view, features): (&Matrix<f64>, &Matrix<f64>),
-        mean_energy: f64,
+        (frame, features): (&Frame<T>, &Panels<T>),
         draw: Draw,
         run: Run<'_>,
     ) -> Result<Dictionary<T>> {
+        let n_features = frame.features().columns();
+        let space = || Looker::new(pairs, features);
+        let blocks = run.map_blocks(surveyed_count(pairs), choice::BLOCK, space, |looker, range| {
+            let mut block: Vec<T> = Vec::with_capacity(range.len() * n_features);
+            looker.look(pairs, range.map(|i| surveyed(pairs, i)), |found| block.extend(&found[..n_features]));
+            Ok(block)
+        })?;
+        let found = Matrix::from_columns(blocks.concat(), n_features, surveyed_count(pairs))?;
+        let energy = |i: usize| found.column(i).iter().map(|value| value.to_f64().powi(2)).sum::<f64>();
+        let mean_energy = (0..found.columns()).map(energy).sum::<f64>() / found.columns() as f64;
         let limit = CONTRAST * mean_energy.sqrt();
+        let weight = |(): &mut (), i: usize| Ok(pairs.mass(surveyed(pairs, i)) * energy(i).sqrt().min(limit));
         let numbers = RowNumbers::from_stream(&mut draw.stream("anchors"));
-        let space = || (Reader::new(pairs), vec![0.0; view.rows()]);
-        let weight = |(reader, seen): &mut (Reader<T>, Vec<f64>), i: usize| {
-            let sample = surveyed(pairs, i);
-            let input = reader.read_input(pairs, sample);
-            seen.fill(0.0);
-            for (j, value) in input.iter().enumerate() {
-                let value = value.to_f64();
-                seen.iter_mut().zip(view.column(j)).for_each(|(sum, entry)| *sum += value * entry);
-            }
-            let contrast = seen.iter().map(|value| value * value).sum::<f64>().sqrt();
-            Ok(pairs.mass(sample) * contrast.min(limit))
-        };
-        let wanted = self.n_atoms;
-        let rows = Race::run((0, surveyed_count(pairs), wanted), numbers, space, weight, run)?.winners();
-        if rows.len() < wanted {
-            return Err(Error::TooFewSamples { what: "inputs with contrast", needed: wanted, found: rows.len() });
+        let rows = Race::run((0, found.columns(), self.n_atoms), numbers, || (), weight, run.silent())?.winners();
+        if rows.len() < self.n_atoms {
+            let (needed, found) = (self.n_atoms, rows.len());
+            return Err(Error::TooFewSamples { what: "inputs with contrast, for anchors", needed, found });
         }
-        let mut reader = Reader::new(pairs);
-        let mut atoms = Matrix::zeros(features.columns(), wanted);
-        for (k, &row) in rows.iter().enumerate() {
-            let input = reader.read_input(pairs, surveyed(pairs, row));
-            for (c, feature) in atoms.column_mut(k).iter_mut().enumerate() {
-                let column = features.column(c).iter().zip(input);
-                *feature = T::from_f64(column.map(|(weight, value)| weight * value.to_f64()).sum());
-            }
-        }
-        Dictionary::new(atoms)
+        Dictionary::new(Matrix::from_fn(n_features, rows.len(), |r, k| found.column(rows[k])[r]))
     }
 
     /// The map of each atom by the pairs that are its own.
     fn solve<T: Scalar>(
         &self,
         pairs: &dyn Pairs<T>,
-        all: &Sums,
+        frame: &Frame<T>,
         groups: &Groups,
-        n_atoms: usize,
         run: Run<'_>,
     ) -> Result<Maps<T>> {
-        let common = all.common_map();
-        let narrow = |matrix: &Matrix<f64>| matrix.as_slice().iter().map(|&value| T::from_f64(value)).collect();
-        let space = || (Sums::new(pairs.n_inputs(), pairs.n_outputs()), Reader::new(pairs));
+        let reduction = Reduction::new(frame);
+        let (n_directions, n_parts) = (frame.directions().columns(), frame.outputs().columns());
+        let space = || (Sums::new(n_directions, n_parts), Reducer::new(pairs, &reduction));
         // One atom at a time: its sums have one order, whatever the threads.
-        let differences = run.map_blocks(n_atoms, 1, space, |(sums, reader), atom| {
+        let maps = run.map_blocks(self.n_atoms, 1, space, |(sums, reducer), atom| {
             sums.clear();
-            groups.of(atom.start).iter().for_each(|&sample| sums.add(pairs, sample as usize, reader));
+            groups.of(atom.start).chunks(CHUNK).for_each(|samples| reducer.add(pairs, samples, sums));
             sums.finish();
-            Ok::<Vec<T>, _>(narrow(&sums.difference(all, &common, self.shrinkage)))
+            // The directions have unit variance, so average pairs add to the diagonal alone.
+            let map = sums.map(self.shrinkage + 1e-6);
+            Ok(map.as_slice().iter().map(|&value| T::from_f64(value)).collect::<Vec<T>>())
         })?;
-        let columns = n_atoms * pairs.n_outputs();
-        let differences = Matrix::from_columns(differences.concat(), pairs.n_inputs(), columns)?;
-        Maps::new(Matrix::from_columns(narrow(&common), pairs.n_inputs(), pairs.n_outputs())?, differences)
+        Maps::new(Matrix::from_columns(maps.concat(), n_directions, self.n_atoms * n_parts)?, n_parts)
     }
 }
 
-fn surveyed_count<T>(pairs: &dyn Pairs<T>) -> usize {
-    pairs.count().min(SURVEYED)
+/// Reads inputs and multiplies them with packed columns, a block at a time.
+struct Looker<'a, T> {
+    panels: &'a Panels<T>,
+    reader: Reader<T>,
+    tiles: Tiles<T>,
+    found: Store<T>,
 }
 
-/// The i-th of the surveyed pairs.
-fn surveyed<T>(pairs: &dyn Pairs<T>, i: usize) -> usize {
-    (i as u128 * pairs.count() as u128 / surveyed_count(pairs) as u128) as usize
-}
-
-/// The sums of the surveyed pairs.
-fn survey<T: Scalar>(pairs: &dyn Pairs<T>, run: Run<'_>) -> Result<Sums> {
-    if u32::try_from(pairs.count()).is_err() {
-        return Err(Error::parameter("pairs", pairs.count(), "must be below 2³²; take fewer"));
+impl<'a, T: Scalar> Looker<'a, T> {
+    fn new(pairs: &dyn Pairs<T>, panels: &'a Panels<T>) -> Self {
+        Self {
+            panels,
+            reader: Reader::new(pairs),
+            tiles: Tiles::new(pairs.n_inputs(), choice::BLOCK),
+            found: Store::new(panels, choice::BLOCK),
+        }
     }
-    let new = || Sums::new(pairs.n_inputs(), pairs.n_outputs());
-    let blocks = run.map_blocks(
-        surveyed_count(pairs),
-        SURVEY_BLOCK,
-        || Reader::new(pairs),
-        |reader, range| {
-            let mut sums = new();
-            range.for_each(|i| sums.add(pairs, surveyed(pairs, i), reader));
-            sums.finish();
-            Ok(sums)
-        },
-    )?;
-    let mut all = new();
-    blocks.iter().for_each(|block| all.merge(block));
-    if all.mass() > 0.0 { Ok(all) } else { Err(Error::Empty { what: "pairs", unit: "pair" }) }
+
+    /// Gives `take` the products of each input, of at most a block.
+    fn look(
+        &mut self,
+        pairs: &dyn Pairs<T>,
+        samples: impl ExactSizeIterator<Item = usize>,
+        mut take: impl FnMut(&[T]),
+    ) {
+        let count = samples.len();
+        self.tiles.clear();
+        samples.for_each(|sample| self.tiles.push(self.reader.read_input(pairs, sample)));
+        correlate(self.panels, &self.tiles, &mut self.found);
+        (0..count).for_each(|slot| take(self.found.of(slot)));
+    }
 }
 
 /// The atom of every pair.
 fn assign<T: Scalar>(
     pairs: &dyn Pairs<T>,
-    features: &Matrix<T>,
+    (frame, features): (&Frame<T>, &Panels<T>),
     anchors: &Dictionary<T>,
     run: Run<'_>,
 ) -> Result<Vec<u32>> {
-    let choices = Choices::new([(features, anchors)].into_iter());
-    let space = || (Chooser::new(&choices), vec![T::ZERO; choice::BLOCK * pairs.n_inputs()], Vec::new());
-    let blocks =
-        run.map_blocks(pairs.count(), ASSIGN_BLOCK, space, |(chooser, inputs, space), range: Range<usize>| {
-            let mut chosen = Vec::with_capacity(range.len());
-            for start in range.clone().step_by(choice::BLOCK) {
-                let block = start..(start + choice::BLOCK).min(range.end);
-                let used = &mut inputs[..block.len() * pairs.n_inputs()];
-                for (i, input) in block.zip(used.chunks_exact_mut(pairs.n_inputs())) {
-                    pairs.copy_input(i, space, input);
-                }
-                chooser.choose(used, |_, _, atom| chosen.push(atom));
-            }
-            Ok(chosen)
-        })?;
+    let (n_features, anchors) = (frame.features().columns(), Anchors::new(anchors));
+    let space = || (Looker::new(pairs, features), Chooser::new(n_features, std::iter::once(&anchors)));
+    let blocks = run.map_blocks(pairs.count(), BLOCK, space, |(looker, chooser), range| {
+        let mut chosen = Vec::with_capacity(range.len());
+        for start in range.clone().step_by(choice::BLOCK) {
+            let block = start..(start + choice::BLOCK).min(range.end);
+            looker.look(pairs, block, |found| chooser.push(&found[..n_features]));
+            chooser.choose(|_, atom| chosen.push(atom));
+        }
+        Ok(chosen)
+    })?;
     Ok(blocks.concat())
+}
+
+/// From pairs to what the maps of atoms look at and should make: R·u and Pᵀ(y − W·u).
+struct Reduction<T> {
+    n_directions: usize,
+    n_parts: usize,
+    /// R and PᵀW, one below the other.
+    of_inputs: Panels<T>,
+    /// Pᵀ.
+    of_targets: Panels<T>,
+}
+
+impl<T: Scalar> Reduction<T> {
+    fn new(frame: &Frame<T>) -> Self {
+        let (common, outputs) = (frame.common(), frame.outputs());
+        let mapped = Matrix::from_fn(common.rows(), outputs.columns(), |r, part| {
+            let products =
+                outputs.column(part).iter().enumerate().map(|(c, p)| p.to_f64() * common.column(c)[r].to_f64());
+            T::from_f64(products.sum())
+        });
+        Self {
+            n_directions: frame.directions().columns(),
+            n_parts: outputs.columns(),
+            of_inputs: stacked(&[frame.directions(), &mapped]),
+            of_targets: stacked(&[outputs]),
+        }
+    }
+}
+
+/// What a thread needs for that.
+struct Reducer<'a, T> {
+    reduction: &'a Reduction<T>,
+    reader: Reader<T>,
+    inputs: (Tiles<T>, Store<T>),
+    targets: (Tiles<T>, Store<T>),
+}
+
+impl<'a, T: Scalar> Reducer<'a, T> {
+    fn new(pairs: &dyn Pairs<T>, reduction: &'a Reduction<T>) -> Self {
+        let room = |rows: usize, panels: &Panels<T>| (Tiles::new(rows, CHUNK), Store::new(panels, CHUNK));
+        Self {
+            reduction,
+            reader: Reader::new(pairs),
+            inputs: room(pairs.n_inputs(), &reduction.of_inputs),
+            targets: room(pairs.n_outputs(), &reduction.of_targets),
+        }
+    }
+
+    /// Adds at most a chunk of pairs to the sums.
+    fn add(&mut self, pairs: &dyn Pairs<T>, samples: &[u32], sums: &mut Sums) {
+        self.inputs.0.clear();
+        self.targets.0.clear();
+        for &sample in samples {
+            let (input, target) = self.reader.read(pairs, sample as usize);
+            self.inputs.0.push(input);
+            self.targets.0.push(target);
+        }
+        correlate(&self.reduction.of_inputs, &self.inputs.0, &mut self.inputs.1);
+        correlate(&self.reduction.of_targets, &self.targets.0, &mut self.targets.1);
+        for (slot, &sample) in samples.iter().enumerate() {
+            let (directions, common) = self.inputs.1.of(slot).split_at(self.reduction.n_directions);
+            let left =
+                self.targets.1.of(slot).iter().zip(common).map(|(target, common)| target.to_f64() - common.to_f64());
+            let pair = directions.iter().map(|value| value.to_f64()).chain(left.take(self.reduction.n_parts));
+            sums.add(pairs.mass(sample as usize), pair);
+        }
+    }
 }

@@ -23,6 +23,32 @@ pub(crate) trait Pairs<T>: Sync {
     fn copy_target(&self, sample: usize, space: &mut Vec<T>, out: &mut [T]);
 }
 
+/// One pair, and the room to read it.
+pub(super) struct Reader<T> {
+    input: Vec<T>,
+    target: Vec<T>,
+    space: Vec<T>,
+}
+
+impl<T: Scalar> Reader<T> {
+    pub(super) fn new(pairs: &dyn Pairs<T>) -> Self {
+        Self { input: vec![T::ZERO; pairs.n_inputs()], target: vec![T::ZERO; pairs.n_outputs()], space: Vec::new() }
+    }
+
+    /// The input and the target of a pair.
+    pub(super) fn read(&mut self, pairs: &dyn Pairs<T>, sample: usize) -> (&[T], &[T]) {
+        pairs.copy_target(sample, &mut self.space, &mut self.target);
+        pairs.copy_input(sample, &mut self.space, &mut self.input);
+        (&self.input, &self.target)
+    }
+
+    /// The input of a pair.
+    pub(super) fn read_input(&mut self, pairs: &dyn Pairs<T>, sample: usize) -> &[T] {
+        pairs.copy_input(sample, &mut self.space, &mut self.input);
+        &self.input
+    }
+}
+
 /// The columns of two matrices, with masses.
 pub(super) struct ColumnPairs<'a, T> {
     inputs: MatrixView<'a, T>,

@@ -1,60 +1,93 @@
 //! What the members make of a block of inputs: each input by the map of its atom, the inputs of an atom together.
 
 use crate::kernels::{Panels, Store, Tiles, best_level, correlate};
+use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
-use super::choice::{self, Choices, Chooser};
+use super::choice::{self, Anchors, Chooser};
+use super::frame::Frame;
+use super::groups::Groups;
 use super::maps::Maps;
 use super::member::AnchoredMember;
 
 /// Inputs whose outputs are made at a time: so many that most atoms have several, and no map is read for one input.
 pub(crate) const ANCHORED_BLOCK: usize = 1 << 14;
 
-/// Inputs of an atom that go through its map at a time.
-const GROUP: usize = 96;
+/// Inputs that go through a map at a time.
+const GROUP: usize = choice::BLOCK;
 
-/// All members, packed for prediction.
+/// An ensemble packed for prediction.
 #[derive(Debug)]
 pub(super) struct Packed<T> {
+    /// F, r, M and m: see [`Frame`].
+    sizes: [usize; 4],
     n_inputs: usize,
-    n_outputs: usize,
-    choices: Choices<T>,
-    /// For each member the maps of its atoms, each packed as a dictionary with an atom for each output.
-    maps: Vec<Vec<Panels<T>>>,
-    /// β.
-    weights: Vec<T>,
+    /// C, R and W, one below the other.
+    before: Panels<T>,
+    members: Vec<PackedMember<T>>,
+    /// P, as a dictionary with an atom for each output.
+    after: Panels<T>,
+}
+
+#[derive(Debug)]
+struct PackedMember<T> {
+    anchors: Anchors<T>,
+    /// The map of each atom, as a dictionary with an atom for each of its outputs.
+    maps: Vec<Panels<T>>,
+    /// β_l.
+    weight: T,
 }
 
 impl<T: Scalar> Packed<T> {
-    pub(super) fn new(members: &[AnchoredMember<T>], beta: &[f64]) -> Self {
+    pub(super) fn new(frame: &Frame<T>, members: &[AnchoredMember<T>], beta: &[f64]) -> Self {
+        let member = |(member, &weight): (&AnchoredMember<T>, &f64)| PackedMember {
+            anchors: Anchors::new(member.anchors()),
+            maps: pack(member.maps()),
+            weight: T::from_f64(weight),
+        };
+        let outputs = frame.outputs();
+        let transposed = Matrix::from_fn(outputs.columns(), outputs.rows(), |r, c| outputs.column(r)[c]);
         Self {
-            n_inputs: members[0].maps().n_inputs(),
-            n_outputs: members[0].maps().n_outputs(),
-            choices: Choices::new(members.iter().map(|member| (member.features(), member.anchors()))),
-            maps: members.iter().map(|member| pack(member.maps())).collect(),
-            weights: beta.iter().map(|&weight| T::from_f64(weight)).collect(),
+            sizes: [frame.features(), frame.directions(), frame.common(), outputs].map(Matrix::columns),
+            n_inputs: frame.n_inputs(),
+            before: stacked(&[frame.features(), frame.directions(), frame.common()]),
+            members: members.iter().zip(beta).map(member).collect(),
+            after: stacked(&[&transposed]),
         }
     }
 
     /// What a thread needs.
     pub(super) fn predictor(&self) -> Predictor<'_, T> {
+        let [n_features, n_directions, _, n_parts] = self.sizes;
         Predictor {
             packed: self,
-            chooser: Chooser::new(&self.choices),
-            chosen: vec![Vec::new(); self.maps.len()],
-            groups: Groups::default(),
             inputs: Tiles::new(self.n_inputs, GROUP),
-            outputs: Store::new(&self.maps[0][0], GROUP),
+            before: Store::new(&self.before, GROUP),
+            chooser: Chooser::new(n_features, self.members.iter().map(|member| &member.anchors)),
+            chosen: vec![Vec::new(); self.members.len()],
+            groups: Groups::default(),
+            directions: Vec::new(),
+            group: Tiles::new(n_directions, GROUP),
+            mapped: Store::new(&self.members[0].maps[0], GROUP),
+            sums: Vec::new(),
+            parts: Tiles::new(n_parts, GROUP),
+            after: Store::new(&self.after, GROUP),
         }
     }
 }
 
+/// The columns of matrices as the atoms of one packed dictionary.
+pub(super) fn stacked<T: Scalar>(matrices: &[&Matrix<T>]) -> Panels<T> {
+    let columns: Vec<&[T]> =
+        matrices.iter().flat_map(|matrix| (0..matrix.columns()).map(|c| matrix.column(c))).collect();
+    Panels::pack(best_level(), (matrices[0].rows(), columns.len()), |c| columns[c], |_| T::ONE)
+}
+
 fn pack<T: Scalar>(maps: &Maps<T>) -> Vec<Panels<T>> {
-    let (n_inputs, n_outputs) = (maps.n_inputs(), maps.n_outputs());
-    let mut columns = vec![T::ZERO; n_inputs * n_outputs];
+    let mut columns = Matrix::zeros(maps.n_inputs(), maps.n_outputs());
     let mut pack = |atom: usize| {
-        columns.chunks_exact_mut(n_inputs).enumerate().for_each(|(j, column)| maps.copy_column(atom, j, column));
-        Panels::pack(best_level(), (n_inputs, n_outputs), |j| &columns[j * n_inputs..][..n_inputs], |_| T::ONE)
+        (0..maps.n_outputs()).for_each(|j| maps.copy_column(atom * maps.n_outputs() + j, columns.column_mut(j)));
+        stacked(&[&columns])
     };
     (0..maps.n_atoms()).map(&mut pack).collect()
 }
@@ -62,99 +95,95 @@ fn pack<T: Scalar>(maps: &Maps<T>) -> Vec<Panels<T>> {
 /// What a thread needs to predict.
 pub(crate) struct Predictor<'a, T> {
     packed: &'a Packed<T>,
+    inputs: Tiles<T>,
+    before: Store<T>,
     chooser: Chooser<'a, T>,
     /// The atoms that each member has chosen.
     chosen: Vec<Vec<u32>>,
     groups: Groups,
-    inputs: Tiles<T>,
-    outputs: Store<T>,
+    /// R·u of all inputs.
+    directions: Vec<T>,
+    group: Tiles<T>,
+    mapped: Store<T>,
+    /// Σ β_l Q_l R·u of all inputs.
+    sums: Vec<T>,
+    parts: Tiles<T>,
+    after: Store<T>,
 }
 
 impl<T: Scalar> Predictor<'_, T> {
-    /// Writes Σ β_l W_l u for every input u to `values`, and if `squares` is there Σ β_l (W_l u)², entry by entry, to it.
+    /// Writes what becomes of every input to `values`, and Σ β_l ‖difference of member l from it‖² to `spreads`.
     ///
-    /// All are columns one after the other. What becomes of an input does not depend on the others.
-    pub(crate) fn predict(&mut self, inputs: &[T], values: &mut [T], mut squares: Option<&mut [T]>) {
-        let (n_inputs, n_outputs) = (self.packed.n_inputs, self.packed.n_outputs);
+    /// Inputs and values are columns one after the other. What becomes of an input does not depend on the others.
+    pub(crate) fn predict(&mut self, inputs: &[T], values: &mut [T], spreads: &mut [T]) {
+        let [_, n_directions, n_outputs, n_parts] = self.packed.sizes;
+        let count = inputs.len() / self.packed.n_inputs;
+        self.directions.resize(count * n_directions, T::ZERO);
+        self.sums.clear();
+        self.sums.resize(count * n_parts, T::ZERO);
         self.chosen.iter_mut().for_each(Vec::clear);
-        for block in inputs.chunks(choice::BLOCK * n_inputs) {
+        spreads.fill(T::ZERO);
+        self.look(inputs, values);
+        for number in 0..self.packed.members.len() {
+            self.map(number, spreads);
+        }
+        let blocks = self.sums.chunks(GROUP * n_parts).zip(values.chunks_mut(GROUP * n_outputs));
+        for ((sums, values), spreads) in blocks.zip(spreads.chunks_mut(GROUP)) {
+            self.parts.clear();
+            sums.chunks_exact(n_parts).for_each(|sum| self.parts.push(sum));
+            correlate(&self.packed.after, &self.parts, &mut self.after);
+            for (slot, (value, sum)) in values.chunks_exact_mut(n_outputs).zip(sums.chunks_exact(n_parts)).enumerate() {
+                value.iter_mut().zip(self.after.of(slot)).for_each(|(value, &part)| *value += part);
+                spreads[slot] -= energy(sum);
+            }
+        }
+    }
+
+    /// Writes W·u to `values`, keeps R·u, and lets every member choose.
+    fn look(&mut self, inputs: &[T], values: &mut [T]) {
+        let [n_features, n_directions, n_outputs, _] = self.packed.sizes;
+        let blocks = inputs.chunks(GROUP * self.packed.n_inputs);
+        let kept = self.directions.chunks_mut(GROUP * n_directions).zip(values.chunks_mut(GROUP * n_outputs));
+        for (inputs, (directions, values)) in blocks.zip(kept) {
+            self.inputs.clear();
+            inputs.chunks_exact(self.packed.n_inputs).for_each(|input| self.inputs.push(input));
+            correlate(&self.packed.before, &self.inputs, &mut self.before);
+            let columns = directions.chunks_exact_mut(n_directions).zip(values.chunks_exact_mut(n_outputs));
+            for (slot, (direction, value)) in columns.enumerate() {
+                let (features, rest) = self.before.of(slot).split_at(n_features);
+                self.chooser.push(features);
+                direction.copy_from_slice(&rest[..n_directions]);
+                value.copy_from_slice(&rest[n_directions..][..n_outputs]);
+            }
             let chosen = &mut self.chosen;
-            self.chooser.choose(block, |member, _, atom| chosen[member].push(atom));
+            self.chooser.choose(|member, atom| chosen[member].push(atom));
         }
-        values.fill(T::ZERO);
-        if let Some(squares) = &mut squares {
-            squares.fill(T::ZERO);
-        }
-        for (l, maps) in self.packed.maps.iter().enumerate() {
-            let weight = self.packed.weights[l];
-            self.groups.sort(&self.chosen[l], maps.len());
-            for (atom, map) in maps.iter().enumerate() {
-                for group in self.groups.of(atom).chunks(GROUP) {
-                    self.inputs.clear();
-                    group.iter().for_each(|&i| self.inputs.push(&inputs[i as usize * n_inputs..][..n_inputs]));
-                    correlate(map, &self.inputs, &mut self.outputs);
-                    for (slot, &i) in group.iter().enumerate() {
-                        let range = i as usize * n_outputs..(i as usize + 1) * n_outputs;
-                        let output = &self.outputs.of(slot)[..n_outputs];
-                        add(weight, output, &mut values[range.clone()], |output| output);
-                        if let Some(squares) = &mut squares {
-                            add(weight, output, &mut squares[range], |output| output * output);
-                        }
-                    }
+    }
+
+    /// Adds what a member makes of all inputs, atom by atom.
+    fn map(&mut self, number: usize, spreads: &mut [T]) {
+        let [_, n_directions, _, n_parts] = self.packed.sizes;
+        let member = &self.packed.members[number];
+        self.groups.sort(&self.chosen[number], member.maps.len());
+        for (atom, map) in member.maps.iter().enumerate() {
+            for group in self.groups.of(atom).chunks(GROUP) {
+                self.group.clear();
+                group
+                    .iter()
+                    .for_each(|&i| self.group.push(&self.directions[i as usize * n_directions..][..n_directions]));
+                correlate(map, &self.group, &mut self.mapped);
+                for (slot, &i) in group.iter().enumerate() {
+                    let part = &self.mapped.of(slot)[..n_parts];
+                    let sums = &mut self.sums[i as usize * n_parts..][..n_parts];
+                    sums.iter_mut().zip(part).for_each(|(sum, &part)| *sum += member.weight * part);
+                    spreads[i as usize] += member.weight * energy(part);
                 }
             }
         }
     }
 }
 
-fn add<T: Scalar>(weight: T, output: &[T], sums: &mut [T], term: impl Fn(T) -> T) {
-    sums.iter_mut().zip(output).for_each(|(sum, &output)| *sum += weight * term(output));
-}
-
-/// The samples of each atom, in order.
-#[derive(Default)]
-pub(super) struct Groups {
-    samples: Vec<u32>,
-    /// Where the samples of each atom end.
-    ends: Vec<usize>,
-}
-
-impl Groups {
-    /// Sorts samples by the atoms they have chosen, of `n_atoms`.
-    pub(super) fn sort(&mut self, chosen: &[u32], n_atoms: usize) {
-        self.ends.clear();
-        self.ends.resize(n_atoms, 0);
-        chosen.iter().for_each(|&atom| self.ends[atom as usize] += 1);
-        let mut start = 0;
-        for end in &mut self.ends {
-            // For now the start; it moves to the end as the samples come in.
-            start += std::mem::replace(end, start);
-        }
-        self.samples.resize(chosen.len(), 0);
-        for (i, &atom) in chosen.iter().enumerate() {
-            let place = &mut self.ends[atom as usize];
-            self.samples[*place] = i as u32;
-            *place += 1;
-        }
-    }
-
-    /// The samples of one atom.
-    pub(super) fn of(&self, atom: usize) -> &[u32] {
-        let start = if atom == 0 { 0 } else { self.ends[atom - 1] };
-        &self.samples[start..self.ends[atom]]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_hold_the_samples_of_each_atom_in_order() {
-        let mut groups = Groups::default();
-        groups.sort(&[2, 0, 2, 2, 0], 4);
-        assert_eq!([0, 1, 2, 3].map(|atom| groups.of(atom).to_vec()), [vec![1, 4], vec![], vec![0, 2, 3], vec![]]);
-        groups.sort(&[1], 2);
-        assert_eq!([0, 1].map(|atom| groups.of(atom).to_vec()), [vec![], vec![0]]);
-    }
+/// Σ x².
+fn energy<T: Scalar>(values: &[T]) -> T {
+    values.iter().fold(T::ZERO, |sum, &value| sum + value * value)
 }

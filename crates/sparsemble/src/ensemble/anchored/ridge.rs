@@ -1,53 +1,23 @@
-//! Maps from sums of products: what inputs and targets say, and how far each atom's map is pulled to the common one.
-//!
-//! With G = Σ u uᵀ and B = Σ u yᵀ over the pairs of an atom, and those of all pairs for the common map W, the atom's map
-//! is W + ΔW with (G + λ·Ḡ + ε·I)·ΔW = B − G·W: the ridge solution that is W where an atom has no pairs of its own. Ḡ is
-//! the mean of u uᵀ over all pairs, so λ counts pairs of the common kind.
+//! Sums of products over pairs, and the maps that follow from them.
 
 use crate::cholesky::Cholesky;
 use crate::kernels::{Panels, Store, Tiles, best_level, correlate};
 use crate::matrix::Matrix;
-use crate::scalar::Scalar;
-
-use super::pairs::Pairs;
 
 /// Pairs multiplied at a time.
 pub(super) const CHUNK: usize = 96;
 
-/// ε of the common map and of an atom's, as shares of the mean diagonal.
-const COMMON_RIDGE: f64 = 1e-5;
-const RIDGE: f64 = 1e-6;
-
-/// G and B of some pairs, and the room to add to them.
+/// Σ m·u·(u, y)ᵀ over pairs (u, y) of mass m.
 pub(super) struct Sums {
     n_inputs: usize,
     n_outputs: usize,
-    /// Row r holds Σ m·u_r·(u, y).
+    /// Column r holds Σ m·u_r·(u, y).
     products: Matrix<f64>,
     mass: f64,
     /// The entries of a chunk of pairs, times √m: CHUNK values of the first entry of u, and so on, then those of y.
     chunk: Vec<f64>,
     filled: usize,
     tiles: Tiles<f64>,
-}
-
-/// One pair, and what it takes to read it.
-pub(super) struct Reader<T> {
-    pub(super) input: Vec<T>,
-    target: Vec<T>,
-    space: Vec<T>,
-}
-
-impl<T: Scalar> Reader<T> {
-    pub(super) fn new(pairs: &dyn Pairs<T>) -> Self {
-        Self { input: vec![T::ZERO; pairs.n_inputs()], target: vec![T::ZERO; pairs.n_outputs()], space: Vec::new() }
-    }
-
-    /// Reads the input of a pair.
-    pub(super) fn read_input(&mut self, pairs: &dyn Pairs<T>, sample: usize) -> &[T] {
-        pairs.copy_input(sample, &mut self.space, &mut self.input);
-        &self.input
-    }
 }
 
 impl Sums {
@@ -69,15 +39,11 @@ impl Sums {
         (self.mass, self.filled) = (0.0, 0);
     }
 
-    /// Adds one pair; it counts when its chunk is full, or at [`finish`](Self::finish).
-    pub(super) fn add<T: Scalar>(&mut self, pairs: &dyn Pairs<T>, sample: usize, reader: &mut Reader<T>) {
-        let mass = pairs.mass(sample);
-        pairs.copy_input(sample, &mut reader.space, &mut reader.input);
-        pairs.copy_target(sample, &mut reader.space, &mut reader.target);
+    /// Adds one pair, entry by entry; it counts when its chunk is full, or at [`finish`](Self::finish).
+    pub(super) fn add(&mut self, mass: f64, pair: impl Iterator<Item = f64>) {
         let (root, place) = (mass.sqrt(), self.filled);
-        let values = reader.input.iter().chain(&reader.target);
-        for (row, value) in self.chunk.chunks_exact_mut(CHUNK).zip(values) {
-            row[place] = root * value.to_f64();
+        for (row, value) in self.chunk.chunks_exact_mut(CHUNK).zip(pair) {
+            row[place] = root * value;
         }
         self.mass += mass;
         self.filled += 1;
@@ -115,50 +81,55 @@ impl Sums {
         products.for_each(|(sum, product)| *sum += product);
     }
 
-    /// An entry of G.
-    pub(super) fn gram(&self, r: usize, c: usize) -> f64 {
-        self.products.column(r)[c]
-    }
-
     /// The total mass of the pairs.
     pub(super) fn mass(&self) -> f64 {
         self.mass
     }
 
-    /// The mean diagonal entry of G.
-    fn diagonal(&self) -> f64 {
-        (0..self.n_inputs).map(|r| self.gram(r, r)).sum::<f64>() / self.n_inputs as f64
+    /// The mean of the product of two entries of u.
+    pub(super) fn input_moment(&self, r: usize, c: usize) -> f64 {
+        self.products.column(r)[c] / self.mass
     }
 
-    /// W, a column for each output.
-    pub(super) fn common_map(&self) -> Matrix<f64> {
-        let ridge = (COMMON_RIDGE * self.diagonal()).max(f64::MIN_POSITIVE);
-        let system = Cholesky::new(self.n_inputs, |r, c| self.gram(r, c), ridge);
-        self.solve(&system, |output, r| self.products.column(r)[self.n_inputs + output])
+    /// The mean square of an entry of u.
+    pub(super) fn mean_square(&self) -> f64 {
+        (0..self.n_inputs).map(|r| self.input_moment(r, r)).sum::<f64>() / self.n_inputs as f64
     }
 
-    /// ΔW of the pairs here, pulled to zero by `shrinkage` pairs of the common kind.
-    pub(super) fn difference(&self, all: &Self, common: &Matrix<f64>, shrinkage: f64) -> Matrix<f64> {
-        let share = 1.0 / all.mass;
-        let ridge = (RIDGE * share * all.diagonal()).max(f64::MIN_POSITIVE);
-        let pull = shrinkage * share;
-        let system = Cholesky::new(self.n_inputs, |r, c| self.gram(r, c) + pull * all.gram(r, c), ridge);
-        self.solve(&system, |output, r| {
-            let products = self.products.column(r);
-            let explained = products.iter().zip(common.column(output)).map(|(product, weight)| product * weight);
-            products[self.n_inputs + output] - explained.sum::<f64>()
-        })
-    }
-
-    fn solve(&self, system: &Cholesky, right: impl Fn(usize, usize) -> f64) -> Matrix<f64> {
-        let mut solution = Matrix::zeros(self.n_inputs, self.n_outputs);
+    /// The map of the least Σ m‖y − Au‖² + ridge·‖A‖², a column for each entry of y.
+    pub(super) fn map(&self, ridge: f64) -> Matrix<f64> {
+        let ridge = ridge.max(f64::MIN_POSITIVE);
+        let system = Cholesky::new(self.n_inputs, |r, c| self.products.column(r)[c], ridge);
+        let mut map = Matrix::zeros(self.n_inputs, self.n_outputs);
         let mut column = vec![0.0; self.n_inputs.next_multiple_of(16)];
         for output in 0..self.n_outputs {
             column.fill(0.0);
-            (0..self.n_inputs).for_each(|r| column[r] = right(output, r));
+            (0..self.n_inputs).for_each(|r| column[r] = self.products.column(r)[self.n_inputs + output]);
             system.solve(&mut column);
-            solution.column_mut(output).copy_from_slice(&column[..self.n_inputs]);
+            map.column_mut(output).copy_from_slice(&column[..self.n_inputs]);
         }
-        solution
+        map
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_map_of_pairs_that_have_one_is_found_whatever_their_number() {
+        for count in [3, CHUNK, 2 * CHUNK + 5] {
+            let mut sums = Sums::new(3, 2);
+            for i in 0..count {
+                let u = [0, 1, 2].map(|r| ((i * 7 + r * 3) as f64).sin());
+                let y = [u[0] - 2.0 * u[1], 0.5 * u[2]];
+                sums.add(1.0 + i as f64, u.into_iter().chain(y));
+            }
+            sums.finish();
+            let expected = [1.0, -2.0, 0.0, 0.0, 0.0, 0.5];
+            for (found, expected) in sums.map(1e-12).as_slice().iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-6, "{count} pairs: {found} for {expected}");
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::ensemble::Training;
 use crate::error::{Error, Result, expect_size};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
+use crate::sums::{add_multiple, product};
 
 use super::{AnchoredEnsemble, Precision};
 
@@ -138,28 +139,43 @@ impl<T: Scalar> Upscaler<T> {
         Ok(Self::new(self.scale, stages)?.with_training(self.training.clone()))
     }
 
-    /// What each atom makes of the input it stands for, a block of 3 × 3 pixels of the small picture; 9·scale² × atoms.
+    /// What each atom's own map makes of the input it stands for, a block of 3 × 3 pixels of the small picture;
+    /// 9·scale² × atoms.
     pub fn atoms(&self) -> Matrix<T> {
-        let n_outputs = self.n_outputs();
-        let mut columns = Vec::with_capacity(n_outputs * self.n_atoms());
-        for member in self.stages.iter().flat_map(|stage| stage.ensemble.members()) {
-            let (features, maps) = (member.features(), member.maps());
-            let mut row = vec![T::ZERO; maps.n_inputs()];
-            for k in 0..maps.n_atoms() {
-                // Cᵀa_k: of all inputs of this length the one that a_k likes best.
-                let mut input = vec![0.0; maps.n_inputs()];
-                for (c, weight) in member.anchors().atoms().column(k).iter().enumerate() {
-                    let feature = input.iter_mut().zip(features.column(c));
-                    feature.for_each(|(sum, value)| *sum += weight.to_f64() * value.to_f64());
-                }
-                for output in 0..n_outputs {
-                    maps.copy_column(k, output, &mut row);
-                    columns.push(T::from_f64(row.iter().zip(&input).map(|(a, b)| a.to_f64() * b).sum()));
+        let mut atoms = Matrix::zeros(self.n_outputs(), self.n_atoms());
+        let mut place = 0;
+        for ensemble in self.stages.iter().map(UpscalerStage::ensemble) {
+            // Cᵀa: of all inputs of its length the one that an anchor likes best; R of it; the map; P.
+            let frame = ensemble.frame();
+            let seen = crossed(frame.directions(), frame.features());
+            for member in ensemble.members() {
+                for k in 0..member.anchors().n_atoms() {
+                    let directions = combined(&seen, member.anchors().atoms().column(k));
+                    let mut column = vec![T::ZERO; directions.len()];
+                    let mut part = |j: usize| {
+                        member.maps().copy_column(k * member.maps().n_outputs() + j, &mut column);
+                        product(&column, &directions)
+                    };
+                    let parts: Vec<T> = (0..member.maps().n_outputs()).map(|j| T::from_f64(part(j))).collect();
+                    atoms.column_mut(place).copy_from_slice(&combined(frame.outputs(), &parts));
+                    place += 1;
                 }
             }
         }
-        Matrix::from_fn(n_outputs, self.n_atoms(), |r, c| columns[c * n_outputs + r])
+        atoms
     }
+}
+
+/// AᵀB.
+fn crossed<T: Scalar>(a: &Matrix<T>, b: &Matrix<T>) -> Matrix<T> {
+    Matrix::from_fn(a.columns(), b.columns(), |r, c| T::from_f64(product(a.column(r), b.column(c))))
+}
+
+/// The sum of a matrix's columns times these factors.
+fn combined<T: Scalar>(matrix: &Matrix<T>, factors: &[T]) -> Vec<T> {
+    let mut sums = vec![0.0; matrix.rows()];
+    factors.iter().enumerate().for_each(|(c, factor)| add_multiple(factor.to_f64(), matrix.column(c), &mut sums));
+    sums.into_iter().map(T::from_f64).collect()
 }
 
 /// Whether a stage of this number may have such a window of the enlarged picture.

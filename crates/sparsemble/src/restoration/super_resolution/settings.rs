@@ -80,7 +80,9 @@ pub struct UpscalerLearner {
 /// | `high_side` | 0 | scale + 6 | side of the window of the enlarged picture so far | 0; scale + even, to 31 |
 /// | `n_atoms` | 1024 | 1024 | K, anchors and maps of a member | ≥ 1 |
 /// | `n_models` | 6 | 4 | L, members, those of all folds together | a multiple of the folds |
-/// | `n_features` | 12 | 16 | features an atom is chosen by | ≥ 1 |
+/// | `n_features` | 12 | 16 | F, features an atom is chosen by | ≥ 1 |
+/// | `n_directions` | 64 | 64 | r, directions of what is seen that maps look at, at most | ≥ 1 |
+/// | `n_parts` | 36 | 36 | m, directions of what is made that maps make, at most | ≥ 1 |
 /// | `view_side` | 5 | `high_side` | side of the window that the choice sees, of the finer picture | like that window |
 /// | `view_deviation` | 1 | scale | of the Gaussian that weights that window, in its pixels | > 0 |
 /// | `shrinkage` | 15 | 20 | λ of [`AnchoredLearner`](crate::ensemble::AnchoredLearner) | ≥ 0 |
@@ -94,8 +96,12 @@ pub struct StageSettings {
     pub n_atoms: usize,
     /// L.
     pub n_models: usize,
-    /// Features an atom is chosen by.
+    /// F.
     pub n_features: usize,
+    /// r.
+    pub n_directions: usize,
+    /// m.
+    pub n_parts: usize,
     /// The side of the window that the choice sees.
     pub view_side: usize,
     /// The deviation of the Gaussian that weights it.
@@ -113,6 +119,8 @@ impl StageSettings {
             n_atoms: 1024,
             n_models: 6,
             n_features: 12,
+            n_directions: 64,
+            n_parts: 36,
             view_side: 5,
             view_deviation: 1.0,
             shrinkage: 15.0,
@@ -127,6 +135,8 @@ impl StageSettings {
             n_atoms: 1024,
             n_models: 4,
             n_features: 16,
+            n_directions: 64,
+            n_parts: 36,
             view_side: scale + 6,
             view_deviation: scale as f64,
             shrinkage: 20.0,
@@ -159,12 +169,11 @@ impl StageSettings {
 
 impl Display for StageSettings {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Self { low_side, high_side, n_atoms, n_models, n_features, view_side, view_deviation, shrinkage } = self;
-        write!(
-            f,
-            "low_side={low_side},high_side={high_side},n_atoms={n_atoms},n_models={n_models},n_features={n_features},\
-             view_side={view_side},view_deviation={view_deviation},shrinkage={shrinkage}"
-        )
+        let Self { low_side, high_side, n_atoms, n_models, n_features, .. } = self;
+        let Self { n_directions, n_parts, view_side, view_deviation, shrinkage, .. } = self;
+        write!(f, "low_side={low_side},high_side={high_side},n_atoms={n_atoms},n_models={n_models},")?;
+        write!(f, "n_features={n_features},n_directions={n_directions},n_parts={n_parts},")?;
+        write!(f, "view_side={view_side},view_deviation={view_deviation},shrinkage={shrinkage}")
     }
 }
 

@@ -61,7 +61,7 @@ impl<T: Scalar> Stage<'_, T> {
             rows.len(),
             ROWS,
             || (),
-            |(), part| Ok(blocks.average(rows.start + part.start..rows.start + part.end)),
+            |(), part| Ok(blocks.average(rows.start + part.start..rows.start + part.end, self.doubts)),
         )?;
         let size = rows.len() * width * self.windows.scale.pow(2);
         let (mut samples, mut variances) = (Vec::with_capacity(size), Vec::new());
@@ -87,8 +87,8 @@ impl<T: Scalar> Stage<'_, T> {
         });
         let (n_pixels, n_outputs) = (rows.len() * size.width, windows.n_outputs());
         let mut values = vec![T::ZERO; n_pixels * n_outputs];
-        let mut variances = vec![T::ZERO; if self.doubts { values.len() } else { 0 }];
-        let (value_pieces, variance_pieces) = (pieces(&mut values, n_outputs), pieces(&mut variances, n_outputs));
+        let mut spreads = vec![T::ZERO; n_pixels];
+        let (value_pieces, spread_pieces) = (pieces(&mut values, n_outputs), pieces(&mut spreads, 1));
         let space = || (self.ensemble.predictor(), Vec::new(), Vec::new());
         run.map_blocks(n_pixels, ANCHORED_BLOCK, space, |(predictor, inputs, means), range| {
             let number = range.start / ANCHORED_BLOCK;
@@ -99,19 +99,14 @@ impl<T: Scalar> Stage<'_, T> {
                 means.push(windows.copy_input(place, &low, high.as_ref(), input));
             }
             let mut values = piece(&value_pieces[number]);
-            let mut squares = variance_pieces.get(number).map(piece);
-            predictor.predict(inputs, &mut values, squares.as_deref_mut().map(|squares| &mut **squares));
-            if let Some(squares) = &mut squares {
-                let pairs = squares.iter_mut().zip(values.iter());
-                pairs.for_each(|(square, &value)| *square -= value * value);
-            }
+            predictor.predict(inputs, &mut values, &mut piece(&spread_pieces[number]));
             for (block, &mean) in values.chunks_exact_mut(n_outputs).zip(means.iter()) {
                 block.iter_mut().for_each(|value| *value += mean);
             }
             Ok(())
         })?;
-        drop((value_pieces, variance_pieces));
-        Ok(Blocks { windows, rows, width: size.width, values, variances })
+        drop((value_pieces, spread_pieces));
+        Ok(Blocks { windows, rows, width: size.width, values, spreads })
     }
 }
 
@@ -131,29 +126,32 @@ struct Blocks<T> {
     /// Of the small picture.
     width: usize,
     values: Vec<T>,
-    /// How far apart the members are, for each value; or nothing.
-    variances: Vec<T>,
+    /// How far apart the members are, for each block: the squares of all its pixels together.
+    spreads: Vec<T>,
 }
 
 impl<T: Scalar> Blocks<T> {
-    /// The mean of all blocks over each pixel of the enlarged picture in these rows of the small one, and how far apart
-    /// the blocks and their members are, if that is known of members.
-    fn average(&self, rows: Range<usize>) -> (Vec<T>, Vec<T>) {
+    /// The mean of all blocks over each pixel of the enlarged picture in these rows of the small one, and, if `doubts`, how
+    /// far apart blocks and members are.
+    fn average(&self, rows: Range<usize>, doubts: bool) -> (Vec<T>, Vec<T>) {
+        let n_outputs = self.windows.n_outputs();
         let mut means = vec![T::ZERO; rows.len() * self.width * self.windows.scale.pow(2)];
         self.for_each_overlap(&rows, |range, block| {
             means[range].iter_mut().zip(&self.values[block]).for_each(|(sum, value)| *sum += *value);
         });
         self.divide(&rows, &mut means);
-        if self.variances.is_empty() {
+        if !doubts {
             return (means, Vec::new());
         }
         let mut variances = vec![T::ZERO; means.len()];
+        let share = T::from_f64(1.0 / n_outputs as f64);
         self.for_each_overlap(&rows, |range, block| {
-            let opinions = self.values[block.clone()].iter().zip(&self.variances[block]);
-            let sums = variances[range.clone()].iter_mut().zip(&means[range]);
-            for ((sum, &mean), (&opinion, &variance)) in sums.zip(opinions) {
-                let square = (opinion - mean) * (opinion - mean) + variance;
-                *sum += if square > T::ZERO { square } else { T::ZERO };
+            let spread = self.spreads[block.start / n_outputs] * share;
+            // Rounding may take it below zero where members agree.
+            let spread = if spread > T::ZERO { spread } else { T::ZERO };
+            let sums = variances[range.clone()].iter_mut().zip(&means[range]).zip(&self.values[block]);
+            for ((sum, &mean), &opinion) in sums {
+                *sum += (opinion - mean) * (opinion - mean) + spread;
             }
         });
         self.divide(&rows, &mut variances);

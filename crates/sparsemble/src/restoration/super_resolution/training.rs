@@ -3,14 +3,14 @@
 use rand::seq::SliceRandom;
 
 use crate::blocks::Run;
-use crate::ensemble::{AnchoredEnsemble, AnchoredLearner, AnchoredMember, Training, Upscaler, UpscalerStage};
+use crate::ensemble::{AnchoredEnsemble, AnchoredLearner, AnchoredMember, Frame, Training, Upscaler, UpscalerStage};
 use crate::error::{Error, Result, expect_size};
 use crate::image::GrayImage;
 use crate::rng::Draw;
 use crate::scalar::Scalar;
 
 use super::photos::{Photo, PhotoPairs};
-use super::settings::{StageSettings, UpscalerLearner};
+use super::settings::UpscalerLearner;
 use super::stage::Stage;
 use super::windows::ORIENTATIONS;
 
@@ -45,7 +45,7 @@ impl UpscalerLearner {
                 photos.extend(Photo::new(picture, number % self.folds, factor, self.scale, run)?);
             }
         }
-        Ok(UpscalerLearning { settings: self.clone(), photos, stages: vec![Vec::new()] })
+        Ok(UpscalerLearning { settings: self.clone(), photos, stages: Vec::new() })
     }
 
     /// Goes on from [`UpscalerLearning::upscaler`] of a training with the same settings and pictures, to the same bits as
@@ -66,6 +66,7 @@ impl UpscalerLearner {
         }
         expect_size("so_far: scale", self.scale, so_far.scale())?;
         for stage in so_far.stages() {
+            learning.stages.push(LearnedStage { frame: stage.ensemble().frame().clone(), members: Vec::new() });
             for member in stage.ensemble().members() {
                 learning.push(member.clone(), run)?;
             }
@@ -78,8 +79,14 @@ impl UpscalerLearner {
 pub struct UpscalerLearning<T> {
     settings: UpscalerLearner,
     photos: Vec<Photo<T>>,
-    /// The members of the stages so far; the last one is the stage being learned.
-    stages: Vec<Vec<AnchoredMember<T>>>,
+    /// The stages so far; the last one may be without some of its members.
+    stages: Vec<LearnedStage<T>>,
+}
+
+/// What has been learned of a stage.
+struct LearnedStage<T> {
+    frame: Frame<T>,
+    members: Vec<AnchoredMember<T>>,
 }
 
 impl<T: Scalar> UpscalerLearning<T> {
@@ -90,7 +97,7 @@ impl<T: Scalar> UpscalerLearning<T> {
 
     /// How many members have been learned.
     pub fn n_done(&self) -> usize {
-        self.stages.iter().map(Vec::len).sum()
+        self.stages.iter().map(|stage| stage.members.len()).sum()
     }
 
     /// Whether all members have been learned.
@@ -106,11 +113,16 @@ impl<T: Scalar> UpscalerLearning<T> {
         if self.is_complete() {
             return Ok(());
         }
-        let number = self.stages.len() - 1;
-        let member_number = self.stages[number].len();
         // Passing the pictures on takes a part of a step too.
         let run = run.part(self.n_done()..self.n_done() + 1, self.n_steps());
-        let member = self.member(number, member_number, run.part(0..8, 10))?;
+        let finished = |stages: &[LearnedStage<T>]| {
+            stages.last().is_none_or(|last| last.members.len() == self.settings.stages[stages.len() - 1].n_models)
+        };
+        if finished(&self.stages) {
+            let frame = self.frame(self.stages.len(), run.part(0..1, 10))?;
+            self.stages.push(LearnedStage { frame, members: Vec::new() });
+        }
+        let member = self.member(run.part(1..8, 10))?;
         self.push(member, run.part(8..10, 10))
     }
 
@@ -119,11 +131,12 @@ impl<T: Scalar> UpscalerLearning<T> {
     /// # Errors
     /// If there is none yet.
     pub fn upscaler(&self) -> Result<Upscaler<T>> {
-        let parts = self.stages.iter().zip(&self.settings.stages).filter(|(members, _)| !members.is_empty());
-        let stage = |(members, settings): (&Vec<AnchoredMember<T>>, &StageSettings)| {
-            UpscalerStage::new(settings.low_side, settings.high_side, AnchoredEnsemble::mean_of(members.clone())?)
-        };
-        let stages = parts.map(stage).collect::<Result<Vec<_>>>()?;
+        let learned = self.stages.iter().zip(&self.settings.stages).filter(|(stage, _)| !stage.members.is_empty());
+        let stages = learned.map(|(stage, settings)| {
+            let ensemble = AnchoredEnsemble::mean_of(stage.frame.clone(), stage.members.clone())?;
+            UpscalerStage::new(settings.low_side, settings.high_side, ensemble)
+        });
+        let stages = stages.collect::<Result<Vec<_>>>()?;
         let training = Training {
             method: METHOD.into(),
             learner: self.settings.to_string(),
@@ -133,59 +146,71 @@ impl<T: Scalar> UpscalerLearning<T> {
         Ok(Upscaler::new(self.settings.scale, stages)?.with_training(training))
     }
 
-    /// Learns a member of a stage from the pictures of all folds but one.
-    fn member(&self, number: usize, member: usize, run: Run<'_>) -> Result<AnchoredMember<T>> {
-        let settings = &self.settings.stages[number];
-        let windows = settings.windows(self.settings.scale);
-        let left_out = member % self.settings.folds;
-        let others = self.photos.iter().filter(|photo| self.settings.folds == 1 || photo.fold != left_out);
-        let draw = Draw { seed: self.settings.seed, round: (number * MOST_MEMBERS + member) as u64 };
-        let mut order: [usize; ORIENTATIONS] = std::array::from_fn(|i| i);
-        order.shuffle(&mut draw.stream("orientations"));
-        let pairs = PhotoPairs::new(windows, others, self.settings.orientations, order)?;
-        let learner = AnchoredLearner {
+    fn learner(&self, stage: usize) -> AnchoredLearner {
+        let settings = &self.settings.stages[stage];
+        AnchoredLearner {
             n_atoms: settings.n_atoms,
             n_models: 1,
             n_features: settings.n_features,
+            n_directions: settings.n_directions,
+            n_parts: settings.n_parts,
             shrinkage: settings.shrinkage,
             seed: self.settings.seed,
-        };
+        }
+    }
+
+    /// Learns what the members of a stage share, from all pictures.
+    fn frame(&self, stage: usize, run: Run<'_>) -> Result<Frame<T>> {
+        let settings = &self.settings.stages[stage];
+        let windows = settings.windows(self.settings.scale);
+        // One pixel in each orientation in turn: on average no orientation is different from another.
+        let pairs = PhotoPairs::new(windows, self.photos.iter(), 1, std::array::from_fn(|i| i))?;
         let view = windows.view(settings.view_side, settings.view_deviation);
-        let learned = learner.member(&pairs, &view, draw, run)?;
-        // Each member sees pictures in an orientation of its own, which makes their errors differ.
-        let (inputs, outputs) = windows.places(member % ORIENTATIONS);
-        Ok(learned.reordered(&inputs, &outputs).with_precision(self.settings.precision))
+        self.learner(stage).frame(&pairs, &view, run)
+    }
+
+    /// Learns the next member of the last stage from the pictures of all folds but one.
+    fn member(&self, run: Run<'_>) -> Result<AnchoredMember<T>> {
+        let Some(stage) = self.stages.last() else { return Err(Error::Empty { what: "training", unit: "stage" }) };
+        let (number, member, folds) = (self.stages.len() - 1, stage.members.len(), self.settings.folds);
+        let others = self.photos.iter().filter(|photo| folds == 1 || photo.fold != member % folds);
+        let draw = Draw { seed: self.settings.seed, round: (number * MOST_MEMBERS + member) as u64 };
+        let mut order: [usize; ORIENTATIONS] = std::array::from_fn(|i| i);
+        order.shuffle(&mut draw.stream("orientations"));
+        let windows = self.settings.stages[number].windows(self.settings.scale);
+        let pairs = PhotoPairs::new(windows, others, self.settings.orientations, order)?;
+        Ok(self.learner(number).member(&pairs, &stage.frame, draw, run)?.with_precision(self.settings.precision))
     }
 
     /// Takes a member, and passes the pictures on to the next stage if it was the last one of its own.
     fn push(&mut self, member: AnchoredMember<T>, run: Run<'_>) -> Result<()> {
-        let number = self.stages.len() - 1;
-        let settings = self.settings.stages[number];
-        self.stages[number].push(member);
-        if self.stages[number].len() < settings.n_models || self.stages.len() == self.settings.stages.len() {
-            return Ok(());
+        let count = self.stages.len();
+        let Some(stage) = self.stages.last_mut() else { return Err(Error::Empty { what: "training", unit: "stage" }) };
+        stage.members.push(member);
+        let finished = stage.members.len() >= self.settings.stages[count - 1].n_models;
+        if finished && count < self.settings.stages.len() {
+            let passed = self.pass_on(run);
+            if let (Err(_), Some(stage)) = (&passed, self.stages.last_mut()) {
+                stage.members.pop();
+            }
+            return passed;
         }
-        if let Err(error) = self.pass_on(&settings, run) {
-            self.stages[number].pop();
-            return Err(error);
-        }
-        self.stages.push(Vec::new());
         Ok(())
     }
 
     /// Enlarges every picture by the members that have not seen it.
-    fn pass_on(&mut self, settings: &StageSettings, run: Run<'_>) -> Result<()> {
-        let folds = self.settings.folds;
-        let members = self.stages.last().map_or(&[][..], Vec::as_slice);
+    fn pass_on(&mut self, run: Run<'_>) -> Result<()> {
+        let (folds, number) = (self.settings.folds, self.stages.len() - 1);
+        let LearnedStage { frame, members } = &self.stages[number];
         let strangers = |fold: usize| {
             let members = members.iter().enumerate().filter(|(number, _)| number % folds == fold);
-            AnchoredEnsemble::mean_of(members.map(|(_, member)| member.clone()).collect())
+            AnchoredEnsemble::mean_of(frame.clone(), members.map(|(_, member)| member.clone()).collect())
         };
         let ensembles = (0..folds).map(strangers).collect::<Result<Vec<_>>>()?;
+        let windows = self.settings.stages[number].windows(self.settings.scale);
         let count = self.photos.len();
         let mut enlarged = Vec::with_capacity(count);
         for (number, photo) in self.photos.iter().enumerate() {
-            let windows = settings.windows(self.settings.scale);
             let stage = Stage { windows, ensemble: &ensembles[photo.fold], doubts: false };
             let rows = 0..photo.low.size().height;
             let run = run.part(number..number + 1, count);
