@@ -27,4 +27,6 @@ mod progress;
 #[cfg(feature = "io")]
 mod recipe;
 mod restoration;
+#[cfg(feature = "io")]
+mod super_resolution_pairs;
 mod weights;

@@ -45,7 +45,11 @@ pub fn gradient_features<T: Scalar>(image: &GrayImage, side: usize, origins: &[(
     let mut window = Window::new(side);
     for (index, &(row, column)) in origins.iter().enumerate() {
         if !inside(row, image.size().height) || !inside(column, image.size().width) {
-            return Err(Error::parameter("origin", format!("({row}, {column})"), "the patch is not inside the picture"));
+            return Err(Error::parameter(
+                "origin",
+                format!("({row}, {column})"),
+                "the patch is not inside the picture",
+            ));
         }
         window.move_to(image, (row, column));
         window.differences(features.column_mut(index));
