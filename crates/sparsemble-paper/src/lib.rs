@@ -75,8 +75,7 @@ pub enum Experiment {
 
 impl Experiment {
     /// In the paper's order.
-    pub const ALL: [Self; 7] =
-        [Self::Fig1, Self::Fig2, Self::Fig3, Self::Table1, Self::Fig5, Self::Table2, Self::Fig6];
+    pub const ALL: [Self; 7] = [Self::Fig1, Self::Fig2, Self::Fig3, Self::Table1, Self::Fig5, Self::Table2, Self::Fig6];
 }
 
 /// What is asked for.
@@ -194,12 +193,14 @@ impl Work<'_> {
 
     fn enlarged(&self) -> Result<Outcome> {
         let Self { request, watch, data, .. } = self;
-        let pictures = data.standard_images(&printed::ENLARGED_PICTURES)?;
+        let wanted = |(name, _): &(&str, &str)| request.enlarging.pictures.iter().any(|one| one == name);
+        let wanted: Vec<_> = printed::ENLARGED_PICTURES.into_iter().filter(wanted).collect();
+        let pictures = data.standard_images(&wanted)?;
         let training = data.training_images()?;
         let mut work = SuperResolution::prepare(request.enlarging.clone(), &training, data.paired_dictionary()?)?;
         let mut values = json!(work.settings());
         values["training"] = fingerprint(work.pairs().samples()).into();
-        values["pictures"] = pictures.iter().map(|(_, picture)| picture_fingerprint(picture)).collect();
+        values["samples"] = pictures.iter().map(|(_, picture)| picture_fingerprint(picture)).collect();
         let mut cells = Cells::open(&request.parts.join("table2.jsonl"), &key(values))?;
         let cells = table2::fill(&mut cells, &mut work, &pictures, (request.threads, *watch))?;
         Ok(table2::outcome(&request.enlarging, &cells))

@@ -14,7 +14,7 @@ use sparsemble::ensemble::{Averaging, Boost, Ensemble, WeightConstraint};
 use sparsemble::image::{self, GrayImage};
 use sparsemble::{Matrix, Run};
 use sparsemble_paper::{
-    Demonstration, Experiment, Method, Outcome, Request, Sensing, Settings, Trial, fig1, fig2, fig3, run,
+    Demonstration, Enlarging, Experiment, Method, Outcome, Request, Sensing, Settings, Trial, fig1, fig2, fig3, run,
     write_document,
 };
 

@@ -12,8 +12,8 @@ use sparsemble::Run;
 use sparsemble::image::{self, GrayImage, Size};
 use sparsemble::metrics::psnr;
 use sparsemble_paper::{
-    Blocks, Cell, Cells, Contender, Enlarging, Experiment, Means, Outcome, Recovery, Request, Sensing, Settings, fig5, printed,
-    run, table1,
+    Blocks, Cell, Cells, Contender, Enlarging, Experiment, Means, Outcome, Recovery, Request, Sensing, Settings, fig5,
+    printed, run, table1,
 };
 
 fn repository() -> PathBuf {

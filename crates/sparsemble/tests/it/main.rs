@@ -29,4 +29,5 @@ mod recipe;
 mod restoration;
 #[cfg(feature = "io")]
 mod super_resolution_anchored;
+mod super_resolution_pairs;
 mod weights;

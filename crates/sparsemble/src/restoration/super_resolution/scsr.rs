@@ -11,7 +11,8 @@ use crate::scalar::Scalar;
 
 use super::PairLayout;
 
-/// Reads a paired dictionary of Yang et al.'s program: a `.mat` file with `Dl` (4M × K) and `Dh` (M × K).
+/// Reads a paired dictionary of Yang et al.'s program: a `.mat` file with `Dl` (4M × K) and `Dh` (M × K), or the same in a
+/// `.npz` file.
 ///
 /// The model codes gradient features in the atoms of `Dl`, which get unit norm, and makes patches of `Dh` as it is: so does
 /// that program. Patches in the file go down their columns; here they go along their rows.
