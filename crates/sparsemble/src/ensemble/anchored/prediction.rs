@@ -168,9 +168,9 @@ impl<T: Scalar> Predictor<'_, T> {
         for (atom, map) in member.maps.iter().enumerate() {
             for group in self.groups.of(atom).chunks(GROUP) {
                 self.group.clear();
-                group
-                    .iter()
-                    .for_each(|&i| self.group.push(&self.directions[i as usize * n_directions..][..n_directions]));
+                for &i in group {
+                    self.group.push(&self.directions[i as usize * n_directions..][..n_directions]);
+                }
                 correlate(map, &self.group, &mut self.mapped);
                 for (slot, &i) in group.iter().enumerate() {
                     let part = &self.mapped.of(slot)[..n_parts];

@@ -100,7 +100,7 @@ impl<T: Scalar> Upscaler<T> {
 
 fn check(image: &GrayImage) -> Result<()> {
     let width = image.size().width;
-    match image.samples().iter().position(|value| !(value.abs() <= BRIGHTEST)) {
+    match image.samples().iter().position(|value| !(-BRIGHTEST..=BRIGHTEST).contains(value)) {
         None => Ok(()),
         Some(pixel) if image.samples()[pixel].is_finite() => {
             Err(Error::parameter("image", image.samples()[pixel], "no intensity may be beyond ±10⁹"))
