@@ -13,7 +13,9 @@ impl Groups {
     pub(super) fn sort(&mut self, chosen: &[u32], n_atoms: usize) {
         self.ends.clear();
         self.ends.resize(n_atoms, 0);
-        chosen.iter().for_each(|&atom| self.ends[atom as usize] += 1);
+        for &atom in chosen {
+            self.ends[atom as usize] += 1;
+        }
         let mut start = 0;
         for end in &mut self.ends {
             // For now the start; it moves to the end as the samples come in.

@@ -154,8 +154,7 @@ impl<T: Scalar> Maps<T> {
 
 /// Refuses entries that are not finite, or so large that sums may overflow.
 pub(super) fn check_entries<T: Scalar>(values: &[T]) -> Result<()> {
-    // A comparison with NaN is false.
-    match values.iter().find(|value| !(value.abs().to_f64() <= LARGEST)) {
+    match values.iter().find(|value| !(-LARGEST..=LARGEST).contains(&value.to_f64())) {
         None => Ok(()),
         Some(bad) => Err(Error::parameter("maps", bad, "every entry must be finite and at most a million")),
     }

@@ -76,7 +76,9 @@ fn sums<T: Scalar>(pairs: &dyn Pairs<T>, run: Run<'_>) -> Result<Sums> {
         },
     )?;
     let mut all = new();
-    blocks.iter().for_each(|block| all.merge(block));
+    for block in &blocks {
+        all.merge(block);
+    }
     if all.mass() > 0.0 { Ok(all) } else { Err(Error::Empty { what: "pairs", unit: "pair" }) }
 }
 

@@ -19,8 +19,9 @@ const STRIP: usize = 1 << 21;
 /// No intensity is beyond this, so that no sum overflows.
 const BRIGHTEST: f64 = 1e9;
 
-/// The error of a pixel by the deviation of the opinions: measured on pictures of the BSDS.
-const CALIBRATION: f64 = 1.6;
+/// The error of a pixel by the deviation of the opinions: measured on pictures of the BSDS with the default settings,
+/// where it is 5.2 for scale 2, 6.4 for 3 and 6.2 for 4. Members and overlaps miss the same details, so it is far from one.
+const CALIBRATION: f64 = 5.8;
 
 impl<T: Scalar> Upscaler<T> {
     /// The picture, `scale` times as wide and high, with what each pixel's error may be.
@@ -118,7 +119,7 @@ impl<T: Scalar> Enlarge for Upscaler<T> {
 
 fn check(image: &GrayImage) -> Result<()> {
     let width = image.size().width;
-    match image.samples().iter().position(|value| !(value.abs() <= BRIGHTEST)) {
+    match image.samples().iter().position(|value| !(-BRIGHTEST..=BRIGHTEST).contains(value)) {
         None => Ok(()),
         Some(pixel) if image.samples()[pixel].is_finite() => {
             Err(Error::parameter("image", image.samples()[pixel], "no intensity may be beyond ±10⁹"))

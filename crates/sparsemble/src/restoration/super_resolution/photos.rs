@@ -140,7 +140,7 @@ impl<T: Scalar> Pairs<T> for PhotoPairs<'_, T> {
     fn copy_target(&self, sample: usize, space: &mut Vec<T>, out: &mut [T]) {
         let (source, place, orientation) = self.find(sample);
         space.resize(self.n_inputs().max(self.n_outputs()), T::ZERO);
-        let mean = self.windows.mean_at(place, &source.low);
+        let mean = Windows::mean_at(place, &source.low);
         let block = &mut space[..self.n_outputs()];
         self.windows.copy_target(place, &source.photo.truth, mean, block);
         out.iter_mut().zip(&self.places[orientation].1).for_each(|(out, &place)| *out = block[place]);

@@ -17,7 +17,7 @@ use super::windows::{ORIENTATIONS, Windows};
 /// | `copies` | 1, 0.8, 0.6 | sizes in which every picture is learned from | > 0, ≤ 1 |
 /// | `orientations` | 4 | in how many of eight orientations each pixel is learned from, by each member | 1 to 8 |
 /// | `folds` | 2 | parts of the pictures; a member learns from all but one of them | ≥ 1 |
-/// | `precision` | half | how finely the maps are kept | |
+/// | `precision` | byte | how finely the maps are kept | |
 /// | `seed` | 0 | of all random choices | |
 ///
 /// A picture is made small by the antialiased bicubic reduction, and the first stage learns to undo that. What it makes
@@ -43,7 +43,7 @@ use super::windows::{ORIENTATIONS, Windows};
 ///     let level = move |row: usize, column: usize| 100.0 * (((row * row + column * column) as f64).sqrt() / 3.0 + shift).sin();
 ///     GrayImage::from_fn(Size { width: 64, height: 64 }, move |row, column| 128.0 + level(row, column).clamp(-50.0, 50.0))
 /// };
-/// let stage = StageSettings { low_side: 5, n_atoms: 8, n_models: 2, ..StageSettings::first() };
+/// let stage = StageSettings { low_side: 5, n_atoms: 8, n_models: 2, ..StageSettings::first(2) };
 /// let learner = UpscalerLearner { stages: vec![stage], copies: vec![1.0], ..UpscalerLearner::new(2) };
 /// let upscaler = learner.fit::<f32>(&[rings(0.0)?, rings(1.0)?], Run::default())?;
 ///
@@ -76,13 +76,13 @@ pub struct UpscalerLearner {
 ///
 /// | field | first stage | later ones | purpose | range |
 /// | --- | --- | --- | --- | --- |
-/// | `low_side` | 9 | 5 | side of the window of the small picture | odd, 3 to 31 |
+/// | `low_side` | 9, from scale 3 on 7 | 5 | side of the window of the small picture | odd, 3 to 31 |
 /// | `high_side` | 0 | scale + 6 | side of the window of the enlarged picture so far | 0; scale + even, to 31 |
-/// | `n_atoms` | 1024 | 1024 | K, anchors and maps of a member | ≥ 1 |
-/// | `n_models` | 6 | 4 | L, members, those of all folds together | a multiple of the folds |
+/// | `n_atoms` | 1024, from scale 3 on 512 | same | K, anchors and maps of a member | ≥ 1 |
+/// | `n_models` | 6, from scale 3 on 4 | 4 | L, members, those of all folds together | a multiple of the folds |
 /// | `n_features` | 12 | 16 | F, features an atom is chosen by | ≥ 1 |
-/// | `n_directions` | 64 | 64 | r, directions of what is seen that maps look at, at most | ≥ 1 |
-/// | `n_parts` | 36 | 36 | m, directions of what is made that maps make, at most | ≥ 1 |
+/// | `n_directions` | 48 | 48 | r, directions of what is seen that maps look at, at most | ≥ 1 |
+/// | `n_parts` | 12·scale | 12·scale | m, directions of what is made that maps make, at most | ≥ 1 |
 /// | `view_side` | 5 | `high_side` | side of the window that the choice sees, of the finer picture | like that window |
 /// | `view_deviation` | 1 | scale | of the Gaussian that weights that window, in its pixels | > 0 |
 /// | `shrinkage` | 15 | 20 | λ of [`AnchoredLearner`](crate::ensemble::AnchoredLearner) | ≥ 0 |
@@ -111,16 +111,16 @@ pub struct StageSettings {
 }
 
 impl StageSettings {
-    /// A first stage.
-    pub fn first() -> Self {
+    /// A first stage for this scale.
+    pub fn first(scale: usize) -> Self {
         Self {
-            low_side: 9,
+            low_side: if scale < 3 { 9 } else { 7 },
             high_side: 0,
-            n_atoms: 1024,
-            n_models: 6,
+            n_atoms: if scale < 3 { 1024 } else { 512 },
+            n_models: if scale < 3 { 6 } else { 4 },
             n_features: 12,
-            n_directions: 64,
-            n_parts: 36,
+            n_directions: 48,
+            n_parts: 12 * scale,
             view_side: 5,
             view_deviation: 1.0,
             shrinkage: 15.0,
@@ -132,14 +132,12 @@ impl StageSettings {
         Self {
             low_side: 5,
             high_side: scale + 6,
-            n_atoms: 1024,
             n_models: 4,
             n_features: 16,
-            n_directions: 64,
-            n_parts: 36,
             view_side: scale + 6,
             view_deviation: scale as f64,
             shrinkage: 20.0,
+            ..Self::first(scale)
         }
     }
 
@@ -190,11 +188,11 @@ impl UpscalerLearner {
     pub fn new(scale: usize) -> Self {
         Self {
             scale,
-            stages: vec![StageSettings::first(), StageSettings::later(scale)],
+            stages: vec![StageSettings::first(scale), StageSettings::later(scale)],
             copies: vec![1.0, 0.8, 0.6],
             orientations: 4,
             folds: 2,
-            precision: Precision::Half,
+            precision: Precision::Byte,
             seed: 0,
         }
     }

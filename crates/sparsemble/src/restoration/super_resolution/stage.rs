@@ -101,7 +101,9 @@ impl<T: Scalar> Stage<'_, T> {
             let mut values = piece(&value_pieces[number]);
             predictor.predict(inputs, &mut values, &mut piece(&spread_pieces[number]));
             for (block, &mean) in values.chunks_exact_mut(n_outputs).zip(means.iter()) {
-                block.iter_mut().for_each(|value| *value += mean);
+                for value in block {
+                    *value += mean;
+                }
             }
             Ok(())
         })?;
@@ -190,7 +192,9 @@ impl<T: Scalar> Blocks<T> {
             let down = overlaps(rows.start + line / scale, &self.rows);
             for (column, sums) in sums.chunks_exact_mut(scale).enumerate() {
                 let share = T::from_f64(1.0 / (down * overlaps(column, &(0..self.width))) as f64);
-                sums.iter_mut().for_each(|sum| *sum *= share);
+                for sum in sums {
+                    *sum *= share;
+                }
             }
         }
     }

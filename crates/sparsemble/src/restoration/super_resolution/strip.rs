@@ -61,7 +61,7 @@ mod tests {
         let strip = Strip::new(size, 0..2, 2, |row, out: &mut [f32]| {
             (0..3).for_each(|c| out[c] = (10 * row + c) as f32);
         });
-        let mut window = [0.0; 9];
+        let mut window = vec![0.0; 9];
         strip.copy_window((-2, -1), 3, &mut window);
         assert_eq!(window, [10.0, 10.0, 11.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
         strip.copy_window((1, 2), 3, &mut window);
@@ -73,7 +73,7 @@ mod tests {
         let size = Size { width: 5, height: 9 };
         let copy_row = |row: usize, out: &mut [f64]| (0..5).for_each(|c| out[c] = ((row * 5 + c) as f64).sin());
         let (whole, part) = (Strip::new(size, 0..9, 3, copy_row), Strip::new(size, 6..9, 3, copy_row));
-        let (mut a, mut b) = ([0.0; 16], [0.0; 16]);
+        let (mut a, mut b) = (vec![0.0; 16], vec![0.0; 16]);
         for (row, column) in [(3, -3), (6, 0), (8, 4)] {
             whole.copy_window((row, column), 4, &mut a);
             part.copy_window((row, column), 4, &mut b);
