@@ -190,7 +190,7 @@ impl Model {
         Ok(record)
     }
 
-    /// `dictionary`, `online`, `ensemble` or `multilevel`.
+    /// `dictionary`, `online`, `ensemble`, `multilevel`, `gaussians` or `upscaler`.
     #[getter]
     fn kind(&self) -> &'static str {
         each!(self, held => match held.model {
@@ -198,6 +198,7 @@ impl Model {
             sparsemble::Model::Online(..) => "online",
             sparsemble::Model::Multilevel(_) => "multilevel",
             sparsemble::Model::Gaussians(_) => "gaussians",
+            sparsemble::Model::Upscaler(_) => "upscaler",
             _ => "ensemble",
         })
     }

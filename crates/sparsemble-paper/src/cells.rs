@@ -1,4 +1,4 @@
-//! The cells of Table 1 on disk, a line of JSON each, so that a run that was stopped goes on where it was.
+//! The cells of a table on disk, a line of JSON each, so that a run that was stopped goes on where it was.
 //!
 //! The first line holds the settings. Each further line is written when its cell is finished, so that being killed costs
 //! the cell at work and no other.
@@ -8,13 +8,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::parts::write;
 use crate::recovery::Contender;
 
-/// One method with one Φ.
+/// A cell of Table 1: one method with one Φ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// The number of the draw of Φ, from 0.
@@ -31,14 +32,13 @@ pub struct Cell {
 
 /// A file of cells that were all made with the same settings.
 #[derive(Debug)]
-pub struct Cells {
+pub struct Cells<C> {
     path: PathBuf,
-    cells: Vec<Cell>,
+    cells: Vec<C>,
 }
 
-impl Cells {
-    /// The cells in a file, which is made if it is not there. The key holds all that a cell depends on but the fields of
-    /// [`Cell`].
+impl<C: Serialize + DeserializeOwned> Cells<C> {
+    /// The cells in a file, which is made if it is not there. The key holds all that a cell depends on but its own fields.
     ///
     /// # Errors
     /// If the file has other settings, is not of this kind, or cannot be read or written.
@@ -51,25 +51,23 @@ impl Cells {
             let mut lines = kept.lines();
             expect_settings(path, lines.next().unwrap_or_default(), key)?;
             // A line that cannot be read is one that was being written when the run was killed.
-            cells.extend(lines.filter_map(|line| serde_json::from_str::<Cell>(line).ok()));
+            cells.extend(lines.filter_map(|line| serde_json::from_str::<C>(line).ok()));
             text = header + &cells.iter().map(line).collect::<Result<String>>()?;
         }
         write(path, &text)?;
         Ok(Self { path: path.to_path_buf(), cells })
     }
 
-    /// The cell, if it is finished.
-    pub fn get(&self, draw: usize, n_measurements: usize, contender: Contender) -> Option<&Cell> {
-        let is_it =
-            |cell: &&Cell| (cell.draw, cell.n_measurements, cell.contender) == (draw, n_measurements, contender);
-        self.cells.iter().find(is_it)
+    /// The cell of which this is true, if it is finished.
+    pub fn find(&self, is_it: impl Fn(&C) -> bool) -> Option<&C> {
+        self.cells.iter().find(|cell| is_it(cell))
     }
 
     /// Keeps a finished cell.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn push(&mut self, cell: Cell) -> Result<()> {
+    pub fn push(&mut self, cell: C) -> Result<()> {
         let line = line(&cell)?;
         let append = || {
             let mut file = OpenOptions::new().append(true).open(&self.path)?;
@@ -82,7 +80,14 @@ impl Cells {
     }
 }
 
-fn line(cell: &Cell) -> Result<String> {
+impl Cells<Cell> {
+    /// The cell, if it is finished.
+    pub fn get(&self, draw: usize, n_measurements: usize, contender: Contender) -> Option<&Cell> {
+        self.find(|cell| (cell.draw, cell.n_measurements, cell.contender) == (draw, n_measurements, contender))
+    }
+}
+
+fn line<C: Serialize>(cell: &C) -> Result<String> {
     Ok(serde_json::to_string(cell)? + "\n")
 }
 
@@ -141,7 +146,7 @@ mod tests {
         let path = folder.path().join("cells.jsonl");
         Cells::open(&path, &json!({ "seed": 1, "lambda": 0.1 })).unwrap().push(cell(0, 1.0)).unwrap();
         let before = fs::read(&path).unwrap();
-        let message = |key: Value| Cells::open(&path, &key).unwrap_err().to_string();
+        let message = |key: Value| Cells::<Cell>::open(&path, &key).unwrap_err().to_string();
         assert!(message(json!({ "seed": 2, "lambda": 0.1 })).contains("other settings (seed); choose another folder"));
         assert!(message(json!({ "lambda": 0.1 })).contains("other settings"));
         assert_eq!(fs::read(&path).unwrap(), before);

@@ -5,7 +5,8 @@
 //! | `images/train91/SCSR69.txt` | the names of the training images, one a line |
 //! | `images/train91/*.bmp` | the training images: those of Yang et al.'s super-resolution toolbox (§II-B) |
 //! | `images/bsds/bsds300_test_gray_png/*.png` | the 100 test images of the Berkeley segmentation dataset (§II-B) |
-//! | `images/standard/*.png` | the pictures of Table 1 and Fig. 5 (§IV-A2), looked for when one of these is run |
+//! | `images/standard/*.png` | the pictures of Tables 1 and 2 and Fig. 5 (§IV), looked for when one of these is run |
+//! | `scsr/D_1024_0.15_5.mat` | the paired dictionary that comes with Yang et al.'s program, for Table 2 |
 //! | `images/cc0/camera.png` | a photograph free of rights, for Fig. 5 |
 //!
 //! None of them but the last may be redistributed, so they are no part of the repository.
@@ -19,6 +20,7 @@ use sparsemble::image::{self, GrayImage};
 const TRAINING: &str = "images/train91";
 const TRAINING_LIST: &str = "SCSR69.txt";
 const STANDARD: &str = "images/standard";
+const PAIRED_DICTIONARY: &str = "scsr/D_1024_0.15_5.mat";
 const FREE: &str = "images/cc0";
 const BERKELEY: &str = "images/bsds/bsds300_test_gray_png";
 
@@ -91,6 +93,21 @@ impl DataFolder {
         self.named(FREE, pictures)
     }
 
+    /// The file of Yang et al.'s paired dictionary.
+    ///
+    /// # Errors
+    /// If it is not there.
+    pub fn paired_dictionary(&self) -> Result<PathBuf> {
+        let path = self.path.join(PAIRED_DICTIONARY);
+        ensure!(
+            path.exists(),
+            "the data folder {} has no {PAIRED_DICTIONARY} (the dictionary of Yang et al.'s super-resolution toolbox); \
+             name another with --data DIR",
+            self.path.display()
+        );
+        Ok(path)
+    }
+
     fn named(&self, folder: &str, pictures: &[(&str, &str)]) -> Result<Vec<(String, GrayImage)>> {
         let read =
             |&(name, file): &(&str, &str)| Ok((name.to_owned(), image::read(self.path.join(folder).join(file))?));
@@ -124,6 +141,7 @@ mod tests {
         assert!(format!("{:#}", data.training_images().unwrap_err()).contains("t1.bmp"));
         let message = format!("{:#}", data.standard_images(&[("Lena", "lena_512.png")]).unwrap_err());
         assert!(message.contains("images/standard/lena_512.png"), "{message}");
+        assert!(data.paired_dictionary().unwrap_err().to_string().contains(PAIRED_DICTIONARY));
         assert!(data.berkeley_images().unwrap_err().to_string().contains("names no picture"));
     }
 }

@@ -1,4 +1,4 @@
-//! The experiments of "Ensemble Sparse Models for Image Analysis", repeated: Figs. 1, 2, 3 and 5, and Table 1.
+//! The experiments of "Ensemble Sparse Models for Image Analysis", repeated: Figs. 1, 2, 3, 5 and 6, and Tables 1 and 2.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -6,9 +6,10 @@
 //! | `data.rs` | the data folder |
 //! | `demonstration.rs`, `trial.rs` | the patches and the ensembles that Figs. 1, 2 and 3 share |
 //! | `sensing.rs`, `recovery.rs` | the blocks and the methods that Table 1 and Fig. 5 share |
-//! | `fig1.rs`, `fig2.rs`, `fig3.rs`, `table1.rs`, `fig5.rs` | one experiment each: numbers to an [`Outcome`] |
+//! | `enlarging.rs` | the pairs and the methods that Table 2 and Fig. 6 share |
+//! | `fig1.rs`, `fig2.rs`, `fig3.rs`, `table1.rs`, `fig5.rs`, `table2.rs`, `fig6.rs` | one experiment each: numbers to an [`Outcome`] |
 //! | `outcome.rs`, `plot.rs`, `document.rs` | what is shown: tables and JSON, SVG, the page of all experiments |
-//! | `parts.rs`, `cells.rs` | finished parts and the cells of Table 1, kept on disk |
+//! | `parts.rs`, `cells.rs` | finished parts and the cells of tables, kept on disk |
 //!
 //! To add one: its name in [`Experiment`], its settings and claims in `printed.rs`, a file of its own, and a line in
 //! [`run`].
@@ -17,10 +18,12 @@ mod cells;
 mod data;
 mod demonstration;
 mod document;
+mod enlarging;
 pub mod fig1;
 pub mod fig2;
 pub mod fig3;
 pub mod fig5;
+pub mod fig6;
 mod outcome;
 mod parts;
 mod plot;
@@ -28,6 +31,7 @@ pub mod printed;
 mod recovery;
 mod sensing;
 pub mod table1;
+pub mod table2;
 mod trial;
 
 use std::ops::ControlFlow;
@@ -35,6 +39,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use sparsemble::image::GrayImage;
 use sparsemble::model_file::ALGORITHM_VERSION;
 use sparsemble::{Matrix, Run};
 
@@ -42,6 +47,7 @@ pub use cells::{Cell, Cells};
 pub use data::DataFolder;
 pub use demonstration::{Demonstration, Settings};
 pub use document::{Provenance, write_document};
+pub use enlarging::{Enlarger, Enlarging, SuperResolution};
 pub use outcome::{Outcome, Statement};
 pub use parts::{Parts, write};
 pub use recovery::{Contender, Recovery};
@@ -61,11 +67,15 @@ pub enum Experiment {
     Table1,
     /// Compressive recovery in pictures (§IV-A2).
     Fig5,
+    /// Super-resolution in numbers (§IV-B).
+    Table2,
+    /// The time of training for super-resolution (§IV-B).
+    Fig6,
 }
 
 impl Experiment {
     /// In the paper's order.
-    pub const ALL: [Self; 5] = [Self::Fig1, Self::Fig2, Self::Fig3, Self::Table1, Self::Fig5];
+    pub const ALL: [Self; 7] = [Self::Fig1, Self::Fig2, Self::Fig3, Self::Table1, Self::Fig5, Self::Table2, Self::Fig6];
 }
 
 /// What is asked for.
@@ -83,7 +93,9 @@ pub struct Request {
     pub sensing: Sensing,
     /// How many Φ Table 1 is averaged over.
     pub draws: usize,
-    /// As for [`Run::threads`].
+    /// The settings of Table 2 and Fig. 6.
+    pub enlarging: Enlarging,
+    /// As for [`Run::threads`]; the times of Fig. 6 are those of one thread.
     pub threads: usize,
 }
 
@@ -124,6 +136,8 @@ impl Work<'_> {
             Experiment::Fig3 => Ok(fig3::outcome(settings, &self.trials(&all_methods(printed::CURVE_SIZE))?)),
             Experiment::Table1 => self.table(),
             Experiment::Fig5 => self.pictures(),
+            Experiment::Table2 => self.enlarged(),
+            Experiment::Fig6 => self.times(),
         }
     }
 
@@ -177,6 +191,35 @@ impl Work<'_> {
         fig5::outcome(&request.sensing, &recovered)
     }
 
+    fn enlarged(&self) -> Result<Outcome> {
+        let Self { request, watch, data, .. } = self;
+        let wanted = |(name, _): &(&str, &str)| request.enlarging.pictures.iter().any(|one| one == name);
+        let wanted: Vec<_> = printed::ENLARGED_PICTURES.into_iter().filter(wanted).collect();
+        let pictures = data.standard_images(&wanted)?;
+        let training = data.training_images()?;
+        let mut work = SuperResolution::prepare(request.enlarging.clone(), &training, data.paired_dictionary()?)?;
+        let mut values = json!(work.settings());
+        values["training"] = fingerprint(work.pairs().samples()).into();
+        values["samples"] = pictures.iter().map(|(_, picture)| picture_fingerprint(picture)).collect();
+        let mut cells = Cells::open(&request.parts.join("table2.jsonl"), &key(values))?;
+        let cells = table2::fill(&mut cells, &mut work, &pictures, (request.threads, *watch))?;
+        Ok(table2::outcome(&request.enlarging, &cells))
+    }
+
+    fn times(&self) -> Result<Outcome> {
+        let Self { request, watch, data, .. } = self;
+        let (images, parts) = (data.training_images()?, Parts::new(&request.parts));
+        let mut timings = Vec::new();
+        for settings in fig6::sizes(&request.enlarging) {
+            for method in fig6::METHODS {
+                let file = format!("fig6-{}", method.name().to_lowercase());
+                let make = || fig6::time(&settings, method, &images, *watch);
+                timings.push(parts.take(&file, &key(json!(settings)), make)?);
+            }
+        }
+        Ok(fig6::outcome(&request.enlarging, &timings))
+    }
+
     fn recovery(&mut self) -> Result<&mut Recovery> {
         let recovery = match self.recovery.take() {
             Some(recovery) => recovery,
@@ -194,9 +237,17 @@ fn key(mut values: Value) -> Value {
 }
 
 fn sensing_key(recovery: &Recovery, blocks: &Blocks) -> Value {
-    let patches = |matrix: &Matrix<f32>| format!("{:016x}", demonstration::fingerprint_of([matrix]));
     let mut values = json!(recovery.settings());
-    values["training"] = patches(recovery.training()).into();
-    values["blocks"] = patches(&blocks.values).into();
+    values["training"] = fingerprint(recovery.training()).into();
+    values["blocks"] = fingerprint(&blocks.values).into();
     key(values)
+}
+
+fn fingerprint(samples: &Matrix<f32>) -> String {
+    format!("{:016x}", demonstration::fingerprint_of([samples]))
+}
+
+fn picture_fingerprint(picture: &GrayImage) -> String {
+    let bytes = picture.samples().iter().flat_map(|value| value.to_bits().to_le_bytes());
+    format!("{:016x}", demonstration::fingerprint(bytes))
 }

@@ -22,7 +22,7 @@ const TITLE: &str = "Table 1: compressive recovery";
 /// # Errors
 /// Those of [`Recovery::recover`], or if a cell cannot be kept.
 pub fn fill(
-    cells: &mut Cells,
+    cells: &mut Cells<Cell>,
     recovery: &mut Recovery,
     blocks: &Blocks,
     draws: usize,

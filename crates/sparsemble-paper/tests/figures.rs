@@ -14,7 +14,7 @@ use sparsemble::ensemble::{Averaging, Boost, Ensemble, WeightConstraint};
 use sparsemble::image::{self, GrayImage};
 use sparsemble::{Matrix, Run};
 use sparsemble_paper::{
-    Demonstration, Experiment, Method, Outcome, Request, Sensing, Settings, Trial, fig1, fig2, fig3, run,
+    Demonstration, Enlarging, Experiment, Method, Outcome, Request, Sensing, Settings, Trial, fig1, fig2, fig3, run,
     write_document,
 };
 
@@ -236,6 +236,7 @@ fn the_real_data_gives_the_figures_and_finished_parts_are_not_repeated() {
         settings,
         sensing: Sensing::quick(1),
         draws: 1,
+        enlarging: Enlarging::quick(1),
         threads: 0,
     };
     let first = run(&request, &|_, _, _| ControlFlow::Continue(())).unwrap();

@@ -37,6 +37,7 @@
 //! ```
 
 mod blocks;
+mod cholesky;
 pub mod coding;
 pub mod degradation;
 pub mod dictionary;

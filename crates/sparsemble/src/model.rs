@@ -4,7 +4,7 @@ use crate::blocks::Run;
 use crate::coding::{Coder, Coding, SparseCoder, SparseCodes};
 use crate::degradation::Degradation;
 use crate::dictionary::{Dictionary, OnlineLearner};
-use crate::ensemble::{Approximation, Ensemble, LocalGaussians, MultilevelDictionary, SparseModel, Training};
+use crate::ensemble::{Approximation, Ensemble, LocalGaussians, MultilevelDictionary, SparseModel, Training, Upscaler};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
@@ -39,6 +39,8 @@ pub enum Model<T> {
     Multilevel(MultilevelDictionary<T>),
     /// Local Gaussians. They have no atoms to code with: see [`LocalGaussians::estimator`].
     Gaussians(LocalGaussians<T>),
+    /// Stages of anchored ensembles that enlarge pictures. They have no codes: see [`Upscaler::enlarge`].
+    Upscaler(Upscaler<T>),
 }
 
 impl<T: Scalar> Model<T> {
@@ -49,6 +51,7 @@ impl<T: Scalar> Model<T> {
             Self::Ensemble(ensemble) => ensemble.training(),
             Self::Multilevel(multilevel) => multilevel.training(),
             Self::Gaussians(gaussians) => gaussians.training(),
+            Self::Upscaler(upscaler) => upscaler.training(),
         }
     }
 
@@ -61,6 +64,7 @@ impl<T: Scalar> Model<T> {
             Self::Ensemble(ensemble) => Self::Ensemble(ensemble.with_training(training)),
             Self::Multilevel(multilevel) => Self::Multilevel(multilevel.with_training(training)),
             Self::Gaussians(gaussians) => Self::Gaussians(gaussians.with_training(training)),
+            Self::Upscaler(upscaler) => Self::Upscaler(upscaler.with_training(training)),
         }
     }
 
@@ -76,7 +80,7 @@ impl<T: Scalar> Model<T> {
         coder.parse()
     }
 
-    /// N, the length of what is coded.
+    /// N, the length of what is coded. Of an upscaler, the pixels its first stage sees.
     pub fn n_inputs(&self) -> usize {
         match self {
             Self::Dictionary(dictionary, _) => dictionary.n_features(),
@@ -84,10 +88,11 @@ impl<T: Scalar> Model<T> {
             Self::Ensemble(ensemble) => ensemble.n_inputs(),
             Self::Multilevel(multilevel) => multilevel.n_inputs(),
             Self::Gaussians(gaussians) => gaussians.n_features(),
+            Self::Upscaler(upscaler) => upscaler.n_inputs(),
         }
     }
 
-    /// M, the length of an approximation.
+    /// M, the length of an approximation. Of an upscaler, the pixels it makes of 3 × 3.
     pub fn n_features(&self) -> usize {
         match self {
             Self::Dictionary(dictionary, _) => dictionary.n_features(),
@@ -95,6 +100,7 @@ impl<T: Scalar> Model<T> {
             Self::Ensemble(ensemble) => ensemble.n_features(),
             Self::Multilevel(multilevel) => multilevel.n_features(),
             Self::Gaussians(gaussians) => gaussians.n_features(),
+            Self::Upscaler(upscaler) => upscaler.n_outputs(),
         }
     }
 
@@ -106,14 +112,16 @@ impl<T: Scalar> Model<T> {
             Self::Ensemble(ensemble) => ensemble.n_atoms(),
             Self::Multilevel(multilevel) => multilevel.n_atoms(),
             Self::Gaussians(gaussians) => gaussians.count(),
+            Self::Upscaler(upscaler) => upscaler.n_atoms(),
         }
     }
 
     /// What approximations are made of, M × (all atoms), in the order of a code. Of each local Gaussian the direction in
-    /// which its samples vary most.
+    /// which its samples vary most; of each atom of an upscaler the pixels it makes of what it stands for.
     pub fn atoms(&self) -> Matrix<T> {
         let parts: Vec<&Matrix<T>> = match self {
             Self::Gaussians(gaussians) => return gaussians.directions(),
+            Self::Upscaler(upscaler) => return upscaler.atoms(),
             Self::Dictionary(dictionary, _) => vec![dictionary.atoms()],
             Self::Online(learner, _) => vec![learner.dictionary().atoms()],
             Self::Ensemble(ensemble) => ensemble.models().iter().map(SparseModel::synthesis).collect(),
@@ -147,7 +155,8 @@ impl<T: Scalar> Model<T> {
             Self::Online(learner, _) => alone(learner.dictionary())?.transform(samples, coder, run),
             Self::Ensemble(ensemble) => ensemble.transform(samples, coder, run),
             Self::Multilevel(multilevel) => multilevel.transform(samples, run),
-            Self::Gaussians(_) => Err(no_codes()),
+            Self::Gaussians(_) => Err(no_codes("gaussians")),
+            Self::Upscaler(_) => Err(no_codes("upscaler")),
         }
     }
 
@@ -170,7 +179,8 @@ impl<T: Scalar> Model<T> {
                 let values = multilevel.approximate(samples, run)?;
                 Ok(Approximation { spread: vec![0.0; values.columns()], values, unconverged: 0 })
             }
-            Self::Gaussians(_) => Err(no_codes()),
+            Self::Gaussians(_) => Err(no_codes("gaussians")),
+            Self::Upscaler(_) => Err(no_codes("upscaler")),
         }
     }
 
@@ -185,7 +195,8 @@ impl<T: Scalar> Model<T> {
             Self::Online(learner, _) => alone(learner.dictionary())?.reconstruct(codes, run),
             Self::Ensemble(ensemble) => ensemble.reconstruct(codes, run),
             Self::Multilevel(multilevel) => multilevel.reconstruct(codes, run),
-            Self::Gaussians(_) => Err(no_codes()),
+            Self::Gaussians(_) => Err(no_codes("gaussians")),
+            Self::Upscaler(_) => Err(no_codes("upscaler")),
         }
     }
 
@@ -199,13 +210,14 @@ impl<T: Scalar> Model<T> {
             Self::Online(learner, training) => degraded(learner.dictionary(), training, phi),
             Self::Ensemble(ensemble) => ensemble.degraded_by(phi).map(Self::Ensemble),
             Self::Multilevel(multilevel) => multilevel.degraded_by(phi).map(Self::Multilevel),
-            Self::Gaussians(_) => Err(no_codes()),
+            Self::Gaussians(_) => Err(no_codes("gaussians")),
+            Self::Upscaler(_) => Err(no_codes("upscaler")),
         }
     }
 }
 
-fn no_codes() -> Error {
-    Error::parameter("model", "gaussians", "has no sparse codes; estimate or restore with it, or take another model")
+fn no_codes(model: &str) -> Error {
+    Error::parameter("model", model, "has no sparse codes; restore pictures with it, or take another model")
 }
 
 /// The ensemble of one dictionary.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use sparsemble_paper::{Experiment, Means, Sensing, Settings, printed};
+use sparsemble_paper::{Enlarging, Experiment, Means, Sensing, Settings, printed};
 
 #[derive(Debug, Args)]
 pub(crate) struct PaperArguments {
@@ -69,6 +69,10 @@ enum Name {
     Table1,
     /// Pictures recovered by every method (§IV-A2).
     Fig5,
+    /// Super-resolution beside the paper's numbers (§IV-B).
+    Table2,
+    /// The time of training for super-resolution (§IV-B).
+    Fig6,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
@@ -89,6 +93,8 @@ impl PaperArguments {
             Name::Fig3 => Experiment::Fig3,
             Name::Table1 => Experiment::Table1,
             Name::Fig5 => Experiment::Fig5,
+            Name::Table2 => Experiment::Table2,
+            Name::Fig6 => Experiment::Fig6,
         });
         if self.document.is_some() { Experiment::ALL.to_vec() } else { named.collect() }
     }
@@ -105,6 +111,10 @@ impl PaperArguments {
             MeansName::InAtoms => Means::InAtoms,
         };
         Sensing { projection: self.projection.clone(), means, raw_correlations: self.raw_correlations, ..settings }
+    }
+
+    pub(crate) fn enlarging(&self) -> Enlarging {
+        if self.quick { Enlarging::quick(self.seed) } else { Enlarging::paper(self.seed) }
     }
 
     pub(crate) fn draws(&self) -> usize {

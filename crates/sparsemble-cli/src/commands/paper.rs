@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
         settings: arguments.settings(),
         sensing: arguments.sensing(),
         draws: arguments.draws(),
+        enlarging: arguments.enlarging(),
         threads: arguments.threads,
     };
     let outcomes = watched(&request)?;

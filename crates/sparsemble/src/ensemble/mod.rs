@@ -7,8 +7,10 @@
 //! | the best weights under four constraints, Eqs. (5)–(8) | [`WeightConstraint`], [`MemberGram`] |
 //! | random dictionaries, averaged: RandExAv | [`Averaging`] |
 //! | rounds of boosting, Eqs. (9)–(12): BoostEx, BoostKM | [`Boost`], [`Boosting`] |
+//! | dictionaries whose atoms carry linear maps | [`AnchoredEnsemble`], [`AnchoredLearner`], [`Upscaler`] |
 //! | levels that code each other's residuals: MLD, Ex-MLD | [`Multilevel`], [`MultilevelDictionary`] |
 
+mod anchored;
 mod boost;
 mod gaussians;
 mod model;
@@ -18,6 +20,12 @@ mod represent;
 mod strips;
 mod weights;
 
+#[cfg(feature = "io")]
+pub(crate) use anchored::Kept;
+pub(crate) use anchored::{ANCHORED_BLOCK, Pairs, check_window};
+pub use anchored::{
+    AnchoredEnsemble, AnchoredLearner, AnchoredMember, Frame, Maps, Precision, Upscaler, UpscalerStage,
+};
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
 pub use gaussians::{
     Estimate, GaussianEstimator, GaussianLearner, GaussianLearning, LocalGaussians, MeanPrior, SampleMean, Seen,

@@ -11,6 +11,8 @@
 
 use crate::error::{Error, Result, expect_size};
 
+use super::ycbcr::luma;
+
 /// The intensity of white; black is zero.
 pub const WHITE: f64 = 255.0;
 
@@ -165,6 +167,22 @@ pub struct Picture {
     pub planes: Vec<GrayImage>,
     /// How finely its samples are stored.
     pub depth: BitDepth,
+}
+
+impl Picture {
+    /// The brightness as the literature of super-resolution takes it: grey as it is, of colours Y of BT.601 in studio
+    /// range, and in either case in whole levels of 8 bits.
+    ///
+    /// # Errors
+    /// If there is no plane, or they differ in size.
+    pub fn brightness(&self) -> Result<GrayImage> {
+        let brightness = match self.planes.as_slice() {
+            [red, green, blue] => luma([red, green, blue])?,
+            [grey, ..] => grey.clone(),
+            [] => return Err(Error::Empty { what: "picture", unit: "plane" }),
+        };
+        Ok(brightness.quantised(BitDepth::Eight))
+    }
 }
 
 #[cfg(test)]

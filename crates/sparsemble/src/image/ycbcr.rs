@@ -31,8 +31,13 @@ const OFFSETS: [f64; 3] = [16.0, 128.0, 128.0];
 /// # Errors
 /// If the planes differ in size.
 pub fn to_ycbcr(rgb: &[GrayImage; 3]) -> Result<[GrayImage; 3]> {
-    let mixed = |to: usize| mix(rgb, |pixel| OFFSETS[to] + dot(OF_RGB[to], pixel));
+    let mixed = |to: usize| mix(rgb.each_ref(), |pixel| OFFSETS[to] + dot(OF_RGB[to], pixel));
     Ok([mixed(0)?, mixed(1)?, mixed(2)?])
+}
+
+/// Y alone.
+pub(super) fn luma(rgb: [&GrayImage; 3]) -> Result<GrayImage> {
+    mix(rgb, |pixel| OFFSETS[0] + dot(OF_RGB[0], pixel))
 }
 
 /// Red, green and blue of Y, Cb and Cr: undoes [`to_ycbcr`], neither rounded nor clipped.
@@ -41,12 +46,13 @@ pub fn to_ycbcr(rgb: &[GrayImage; 3]) -> Result<[GrayImage; 3]> {
 /// If the planes differ in size.
 pub fn to_rgb(ycbcr: &[GrayImage; 3]) -> Result<[GrayImage; 3]> {
     let back = inverse(OF_RGB);
-    let mixed =
-        |to: usize| mix(ycbcr, |[y, blue, red]| dot(back[to], [y - OFFSETS[0], blue - OFFSETS[1], red - OFFSETS[2]]));
+    let mixed = |to: usize| {
+        mix(ycbcr.each_ref(), |[y, blue, red]| dot(back[to], [y - OFFSETS[0], blue - OFFSETS[1], red - OFFSETS[2]]))
+    };
     Ok([mixed(0)?, mixed(1)?, mixed(2)?])
 }
 
-fn mix([a, b, c]: &[GrayImage; 3], of: impl Fn([f64; 3]) -> f64) -> Result<GrayImage> {
+fn mix([a, b, c]: [&GrayImage; 3], of: impl Fn([f64; 3]) -> f64) -> Result<GrayImage> {
     b.expect_size(a.size())?;
     c.expect_size(a.size())?;
     let pixels = a.samples().iter().zip(b.samples()).zip(c.samples());

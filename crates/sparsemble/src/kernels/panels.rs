@@ -91,7 +91,8 @@ impl<T: Scalar> Tiles<T> {
     pub(crate) fn push(&mut self, sample: &[T]) {
         let (tile, slot) = (self.used / TILE, self.used % TILE);
         let tile = &mut self.data[tile * TILE * self.rows..][..TILE * self.rows];
-        for (row, &value) in tile.chunks_exact_mut(TILE).zip(sample) {
+        // Rows of a known length, in which the slot needs no check.
+        for (row, &value) in tile.as_chunks_mut::<TILE>().0.iter_mut().zip(sample) {
             row[slot] = value;
         }
         self.used += 1;

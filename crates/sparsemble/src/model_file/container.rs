@@ -85,18 +85,32 @@ impl<R: Read + Seek> Container<R> {
         self.tensors.contains_key(name)
     }
 
+    /// The type of a tensor's numbers, if it is there.
+    pub(super) fn dtype(&self, name: &str) -> Option<Dtype> {
+        self.tensors.get(name).map(|info| info.dtype)
+    }
+
     /// A matrix of the scalars that were asked for, whose columns are the rows of the tensor.
     pub(super) fn scalars<T: Scalar>(&mut self, name: &str) -> Outcome<(Vec<T>, [usize; 2])> {
-        let info = self.take(name, scalar_dtype::<T>())?;
-        let [columns, rows] = info.shape[..] else {
-            return Err(format!("the tensor `{name}` has {} dimensions, not 2", info.shape.len()).into());
-        };
+        let (info, [rows, columns]) = self.matrix(name, scalar_dtype::<T>())?;
         let values = if info.dtype == Dtype::F32 {
             self.read(&info, |bytes| T::from_f64(f32::from_le_bytes(bytes).into()))?
         } else {
             self.read(&info, |bytes| T::from_f64(f64::from_le_bytes(bytes)))?
         };
         Ok((values, [rows, columns]))
+    }
+
+    /// A matrix of halves, as their bits.
+    pub(super) fn halves(&mut self, name: &str) -> Outcome<(Vec<u16>, [usize; 2])> {
+        let (info, size) = self.matrix(name, Dtype::F16)?;
+        Ok((self.read(&info, u16::from_le_bytes)?, size))
+    }
+
+    /// A matrix of bytes.
+    pub(super) fn bytes(&mut self, name: &str) -> Outcome<(Vec<i8>, [usize; 2])> {
+        let (info, size) = self.matrix(name, Dtype::I8)?;
+        Ok((self.read(&info, i8::from_le_bytes)?, size))
     }
 
     /// A list of finite reals.
@@ -125,6 +139,15 @@ impl<R: Read + Seek> Container<R> {
                 Err(format!("there is no place for the {what} {name:?} in a model of this kind").into())
             }
             None => Ok(()),
+        }
+    }
+
+    /// A tensor of two dimensions, and its rows and columns as those of our matrices.
+    fn matrix(&mut self, name: &str, dtype: Dtype) -> Outcome<(TensorInfo, [usize; 2])> {
+        let info = self.take(name, dtype)?;
+        match info.shape[..] {
+            [columns, rows] => Ok((info, [rows, columns])),
+            _ => Err(format!("the tensor `{name}` has {} dimensions, not 2", info.shape.len()).into()),
         }
     }
 

@@ -17,6 +17,9 @@ pub(super) enum Values<'a, T: Clone> {
     Scalars(Cow<'a, [T]>),
     Reals(Vec<f64>),
     Counts(Vec<u64>),
+    /// The bits of halves.
+    Halves(&'a [u16]),
+    Bytes(&'a [i8]),
 }
 
 /// What is to be written.
@@ -83,6 +86,8 @@ impl<'a, T: Scalar> Contents<'a, T> {
                 }
                 Values::Reals(values) => values.iter().try_for_each(|value| file.write_all(&value.to_le_bytes()))?,
                 Values::Counts(values) => values.iter().try_for_each(|value| file.write_all(&value.to_le_bytes()))?,
+                Values::Halves(values) => values.iter().try_for_each(|value| file.write_all(&value.to_le_bytes()))?,
+                Values::Bytes(values) => values.iter().try_for_each(|value| file.write_all(&value.to_le_bytes()))?,
             }
         }
         Ok(())
@@ -95,6 +100,8 @@ impl<T: Scalar> Values<'_, T> {
             Self::Scalars(_) => scalar_dtype::<T>(),
             Self::Reals(_) => Dtype::F64,
             Self::Counts(_) => Dtype::U64,
+            Self::Halves(_) => Dtype::F16,
+            Self::Bytes(_) => Dtype::I8,
         }
     }
 
@@ -107,6 +114,8 @@ impl<T: Scalar> Values<'_, T> {
             Self::Scalars(values) => values.len(),
             Self::Reals(values) => values.len(),
             Self::Counts(values) => values.len(),
+            Self::Halves(values) => values.len(),
+            Self::Bytes(values) => values.len(),
         }
     }
 }

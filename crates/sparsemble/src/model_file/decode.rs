@@ -14,6 +14,7 @@ use crate::scalar::Scalar;
 use super::container::Container;
 use super::encode::MEMORY;
 use super::inspection::{Identity, Kind, identify};
+use super::upscaling::upscaler;
 use super::{Loaded, PhiRecord, Record, TrainingData};
 use crate::reason::Outcome;
 
@@ -33,6 +34,7 @@ pub(super) fn loaded<T: Scalar>(file: impl Read + Seek, length: u64) -> Outcome<
         Kind::Ensemble => Model::Ensemble(ensemble(&mut file, "")?.with_training(training)),
         Kind::Multilevel => Model::Multilevel(multilevel(&mut file)?.with_training(training)),
         Kind::Gaussians => Model::Gaussians(gaussians(&mut file)?.with_training(training)),
+        Kind::Upscaler => Model::Upscaler(upscaler(&mut file)?.with_training(training)),
     };
     let record = record(&mut file)?;
     file.finish()?;
@@ -102,7 +104,7 @@ fn dictionary<T: Scalar, R: Read + Seek>(file: &mut Container<R>, prefix: &str) 
     }
 }
 
-fn matrix<T: Scalar, R: Read + Seek>(file: &mut Container<R>, name: &str) -> Outcome<Matrix<T>> {
+pub(super) fn matrix<T: Scalar, R: Read + Seek>(file: &mut Container<R>, name: &str) -> Outcome<Matrix<T>> {
     let (values, [rows, columns]) = file.scalars(name)?;
     // Before any other check: one without rows can have any number of columns in no bytes.
     if values.is_empty() {

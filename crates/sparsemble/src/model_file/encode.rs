@@ -9,6 +9,7 @@ use crate::scalar::Scalar;
 
 use super::contents::{Contents, Values};
 use super::inspection::{FORMAT, Kind};
+use super::upscaling::add_upscaler;
 use super::{ALGORITHM_VERSION, FORMAT_VERSION, ModelRef, Record};
 use crate::reason::Outcome;
 
@@ -62,6 +63,11 @@ pub(super) fn contents<'a, T: Scalar>(
             add_training(&mut contents, gaussians.training())?;
             Kind::Gaussians
         }
+        ModelRef::Upscaler(upscaler) => {
+            add_upscaler(&mut contents, upscaler)?;
+            add_training(&mut contents, upscaler.training())?;
+            Kind::Upscaler
+        }
     };
     contents.text("format", FORMAT);
     contents.text("format_version", &FORMAT_VERSION);
@@ -110,7 +116,7 @@ fn add_member<'a, T: Scalar>(contents: &mut Contents<'a, T>, prefix: &str, model
     add_sources(contents, prefix, model.sources());
 }
 
-fn add_matrix<'a, T: Scalar>(contents: &mut Contents<'a, T>, name: String, matrix: &'a Matrix<T>) {
+pub(super) fn add_matrix<'a, T: Scalar>(contents: &mut Contents<'a, T>, name: String, matrix: &'a Matrix<T>) {
     contents.tensor(name, &[matrix.columns(), matrix.rows()], Values::Scalars(Cow::Borrowed(matrix.as_slice())));
 }
 
@@ -126,7 +132,7 @@ fn add_counts<T: Scalar>(contents: &mut Contents<'_, T>, name: String, counts: i
 }
 
 /// Reals, which must be finite: a reader refuses others.
-fn add_reals<T: Scalar>(contents: &mut Contents<'_, T>, name: &str, values: Vec<f64>) -> Outcome<()> {
+pub(super) fn add_reals<T: Scalar>(contents: &mut Contents<'_, T>, name: &str, values: Vec<f64>) -> Outcome<()> {
     if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
         return Err(format!("`{name}` holds {bad}; a model file holds finite numbers only").into());
     }

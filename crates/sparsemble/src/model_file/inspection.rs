@@ -31,6 +31,8 @@ pub enum Kind {
     Multilevel,
     /// Local Gaussians.
     Gaussians,
+    /// Stages that enlarge pictures.
+    Upscaler,
 }
 
 impl Kind {
@@ -42,13 +44,13 @@ impl Kind {
             Self::Ensemble => "ensemble",
             Self::Multilevel => "multilevel",
             Self::Gaussians => "gaussians",
+            Self::Upscaler => "upscaler",
         }
     }
 
     fn of(name: &str) -> Outcome<Self> {
-        let known = [Self::Dictionary, Self::Online, Self::Ensemble, Self::Multilevel, Self::Gaussians]
-            .into_iter()
-            .find(|kind| kind.name() == name);
+        let known = [Self::Dictionary, Self::Online, Self::Ensemble, Self::Multilevel, Self::Gaussians, Self::Upscaler];
+        let known = known.into_iter().find(|kind| kind.name() == name);
         known.ok_or_else(|| "the file holds a kind of model that this version does not know; update sparsemble".into())
     }
 }
@@ -101,6 +103,8 @@ fn inspected(file: impl Read + Seek, length: u64) -> Outcome<Inspection> {
             Dtype::F32 => "float32".into(),
             Dtype::F64 => "float64".into(),
             Dtype::U64 => "uint64".into(),
+            Dtype::F16 => "float16".into(),
+            Dtype::I8 => "int8".into(),
             other => other.to_string(),
         };
         TensorShape { name, dtype, shape: info.shape }

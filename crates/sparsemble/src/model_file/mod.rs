@@ -21,16 +21,22 @@
 //! | `memory.idle` | U64, K | how long each of its atoms has not been used |
 //! | `covariance.k` | scalar, M × M | the covariance of local Gaussian k, from 0 |
 //! | `weights` | F64, K | how often a sample is of each Gaussian |
+//! | `stage.v.common`, `.features`, `.directions`, `.outputs` | scalar, M × N, F × N, r × N, m × M | the [`Frame`](crate::ensemble::Frame) of stage v of an upscaler, v from 0 |
+//! | `stage.v.beta` | F64, L | the weights of its members |
+//! | `stage.v.member.l.anchors` | scalar, K × F | the anchors of its member l |
+//! | `stage.v.member.l.maps` | scalar, F16 or I8, K·m × r | and their maps, one after the other |
+//! | `stage.v.member.l.scales` | scalar, K × m | what bytes are multiples of |
 //! | `phi` | scalar, M × N | Φ of the training as a matrix, if it was kept: a feature a row |
 //!
 //! | text | what |
 //! | --- | --- |
 //! | `format`, `format_version` | `sparsemble`, and [`FORMAT_VERSION`] of the writer |
 //! | `library_version`, `algorithm_version` | the library that wrote the file, and its [`ALGORITHM_VERSION`] |
-//! | `kind`, `complete`, `dtype` | `dictionary`, `online`, `ensemble`, `multilevel` or `gaussians`; `false` for a checkpoint; `float32` or `float64` |
+//! | `kind`, `complete`, `dtype` | `dictionary`, `online`, `ensemble`, `multilevel`, `gaussians` or `upscaler`; `false` for a checkpoint; `float32` or `float64` |
 //! | `online`, `seen`, `replaced`, `mass`, `unit` | of an online learner: settings; samples, replacements and mass so far; the first batch's mass |
 //! | `levels`, `coefficients` | of a multilevel dictionary: how many; `least-squares` or `correlation` |
 //! | `gaussians`, `mean`, `mean_deviation` | of local Gaussians: how many; [`MeanPrior`](crate::ensemble::MeanPrior) |
+//! | `scale`, `stages`, `stage.v.low_side`, `stage.v.high_side` | of an upscaler: its factor, how many stages, and their windows |
 //! | `method`, `learner`, `coder`, `seed` | [`Training`] |
 //! | `data`, `data_samples`, `data_features`, `data_fingerprint` | [`TrainingData`] |
 //! | `phi` | what Φ is, as the text of an [`Operator`](crate::degradation::Operator) or in words, if there was one |
@@ -46,6 +52,7 @@ mod decode;
 mod encode;
 mod inspection;
 mod resuming;
+mod upscaling;
 
 pub use inspection::{Inspection, Kind, TensorShape, inspect};
 
@@ -55,7 +62,7 @@ use std::path::Path;
 
 use crate::degradation::Dense;
 use crate::dictionary::{Dictionary, OnlineLearner};
-use crate::ensemble::{Ensemble, LocalGaussians, MultilevelDictionary, Training};
+use crate::ensemble::{Ensemble, LocalGaussians, MultilevelDictionary, Training, Upscaler};
 use crate::error::Result;
 use crate::files;
 use crate::model::Model;
@@ -76,8 +83,8 @@ const IN_MEMORY: &str = "the model";
 
 /// A model to be written.
 ///
-/// Functions take it as `impl Into<ModelRef>`: give them `&model`, `&ensemble`, `&multilevel`, `&gaussians`
-/// or `(&dictionary, &training)`.
+/// Functions take it as `impl Into<ModelRef>`: give them `&model`, `&ensemble`, `&multilevel`, `&gaussians`,
+/// `&upscaler` or `(&dictionary, &training)`.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum ModelRef<'a, T> {
@@ -91,6 +98,8 @@ pub enum ModelRef<'a, T> {
     Multilevel(&'a MultilevelDictionary<T>),
     /// Local Gaussians.
     Gaussians(&'a LocalGaussians<T>),
+    /// Stages that enlarge pictures.
+    Upscaler(&'a Upscaler<T>),
 }
 
 impl<'a, T> From<&'a Model<T>> for ModelRef<'a, T> {
@@ -101,6 +110,7 @@ impl<'a, T> From<&'a Model<T>> for ModelRef<'a, T> {
             Model::Ensemble(ensemble) => Self::Ensemble(ensemble),
             Model::Multilevel(multilevel) => Self::Multilevel(multilevel),
             Model::Gaussians(gaussians) => Self::Gaussians(gaussians),
+            Model::Upscaler(upscaler) => Self::Upscaler(upscaler),
         }
     }
 }
@@ -126,6 +136,12 @@ impl<'a, T> From<&'a MultilevelDictionary<T>> for ModelRef<'a, T> {
 impl<'a, T> From<&'a LocalGaussians<T>> for ModelRef<'a, T> {
     fn from(gaussians: &'a LocalGaussians<T>) -> Self {
         Self::Gaussians(gaussians)
+    }
+}
+
+impl<'a, T> From<&'a Upscaler<T>> for ModelRef<'a, T> {
+    fn from(upscaler: &'a Upscaler<T>) -> Self {
+        Self::Upscaler(upscaler)
     }
 }
 

@@ -132,7 +132,7 @@ impl PatchGrid {
 }
 
 /// Copies a patch of a picture into a column, row by row.
-pub(super) fn copy_patch<T: Scalar>(image: &GrayImage, (row, column): (usize, usize), side: usize, out: &mut [T]) {
+pub(crate) fn copy_patch<T: Scalar>(image: &GrayImage, (row, column): (usize, usize), side: usize, out: &mut [T]) {
     for (r, values) in out.chunks_exact_mut(side).enumerate() {
         for (value, &sample) in values.iter_mut().zip(&image.row(row + r)[column..column + side]) {
             *value = T::from_f64(sample);

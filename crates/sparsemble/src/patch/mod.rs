@@ -8,8 +8,10 @@ mod means;
 mod mosaic;
 mod training;
 
+pub(crate) use grid::copy_patch;
 pub use grid::{PatchGrid, Stride};
 pub(crate) use means::remove_mean;
 pub use means::{add_means, remove_means};
 pub use mosaic::mosaic;
+pub(crate) use training::Shuffle;
 pub use training::TrainingPatches;

@@ -139,7 +139,7 @@ impl Places {
 }
 
 /// The numbers below `total` in random order, each once: a Fisher–Yates shuffle that stores only what it has moved.
-struct Shuffle {
+pub(crate) struct Shuffle {
     rng: ChaCha8Rng,
     moved: BTreeMap<u64, u64>,
     drawn: u64,
@@ -147,7 +147,7 @@ struct Shuffle {
 }
 
 impl Shuffle {
-    fn new(total: u64, rng: ChaCha8Rng) -> Self {
+    pub(crate) fn new(total: u64, rng: ChaCha8Rng) -> Self {
         Self { rng, moved: BTreeMap::new(), drawn: 0, total }
     }
 }

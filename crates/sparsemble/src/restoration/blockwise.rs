@@ -251,8 +251,8 @@ impl Constant {
                 let coefficients = dictionary.coefficients();
                 Ok(Model::Multilevel(MultilevelDictionary::new(levels)?.with_coefficients(coefficients)))
             }
-            // What `degraded_by` has made of a dictionary is an ensemble, and Gaussians have no atoms.
-            other @ (Model::Dictionary(..) | Model::Online(..) | Model::Gaussians(_)) => Ok(other),
+            // What `degraded_by` has made of a dictionary is an ensemble, and the others have no atoms to code with.
+            other @ (Model::Dictionary(..) | Model::Online(..) | Model::Gaussians(_) | Model::Upscaler(_)) => Ok(other),
         }
     }
 

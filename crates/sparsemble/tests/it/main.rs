@@ -27,4 +27,7 @@ mod progress;
 #[cfg(feature = "io")]
 mod recipe;
 mod restoration;
+#[cfg(feature = "io")]
+mod super_resolution_anchored;
+mod super_resolution_pairs;
 mod weights;

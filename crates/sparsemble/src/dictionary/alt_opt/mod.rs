@@ -7,7 +7,6 @@
 
 mod alternation;
 mod batch;
-mod cholesky;
 mod coder;
 mod ksvd;
 mod online;

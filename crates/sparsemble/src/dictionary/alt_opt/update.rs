@@ -15,8 +15,8 @@ use crate::kernels::{Columns, axpy, best_level, dot, subtract_combination};
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
-use super::cholesky::Cholesky;
 use super::statistics::Statistics;
+use crate::cholesky::Cholesky;
 
 /// Below this an atom's statistics are nothing: their reciprocal would overflow.
 const UNUSED: f64 = 1e-290;

@@ -1,4 +1,4 @@
-//! The Cholesky factor of a dense symmetric matrix, for the method of optimal directions.
+//! The Cholesky factor of a dense symmetric matrix.
 
 use fearless_simd::{dispatch, prelude::*};
 
@@ -8,7 +8,7 @@ use crate::kernels::{Columns, axpy, best_level, dot};
 const PADDING: usize = 16;
 
 /// L with L·Lᵀ = A + ridge·I, row after row, zeros above the diagonal.
-pub(super) struct Cholesky {
+pub(crate) struct Cholesky {
     rows: Columns<f64>,
 }
 
@@ -16,14 +16,14 @@ impl Cholesky {
     /// Factors the `size × size` matrix with the entries `entry(i, j)`, j ≤ i, after adding `ridge` > 0 to its diagonal.
     ///
     /// A matrix that is positive semidefinite but for rounding is fine: no pivot is allowed below the ridge.
-    pub(super) fn new(size: usize, entry: impl Fn(usize, usize) -> f64, ridge: f64) -> Self {
+    pub(crate) fn new(size: usize, entry: impl Fn(usize, usize) -> f64, ridge: f64) -> Self {
         let mut rows = Columns::zeros(size, size);
         dispatch!(best_level(), simd => factor(simd, &mut rows, &entry, ridge));
         Self { rows }
     }
 
     /// Solves (A + ridge·I)·x = b, where `b` comes in and x goes out; both padded with zeros to a multiple of 16.
-    pub(super) fn solve(&self, b: &mut [f64]) {
+    pub(crate) fn solve(&self, b: &mut [f64]) {
         dispatch!(best_level(), simd => solve(simd, &self.rows, b));
     }
 }

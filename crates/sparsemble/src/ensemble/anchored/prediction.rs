@@ -1,0 +1,199 @@
+//! What the members make of a block of inputs: each input by the map of its atom, the inputs of an atom together.
+
+use crate::kernels::{Panels, Store, Tiles, best_level, correlate};
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
+
+use super::choice::{self, Anchors, Chooser};
+use super::frame::Frame;
+use super::groups::Groups;
+use super::maps::Maps;
+use super::member::AnchoredMember;
+
+/// Inputs whose outputs are made at a time: so many that most atoms have several, and no map is read for one input.
+pub(crate) const ANCHORED_BLOCK: usize = 1 << 14;
+
+/// Inputs that go through a map at a time.
+const GROUP: usize = choice::BLOCK;
+
+/// An ensemble packed for prediction.
+#[derive(Debug)]
+pub(super) struct Packed<T> {
+    /// F, r, M and m: see [`Frame`].
+    sizes: [usize; 4],
+    n_inputs: usize,
+    /// C, R and W, one below the other.
+    before: Panels<T>,
+    members: Vec<PackedMember<T>>,
+    /// P, as a dictionary with an atom for each output.
+    after: Panels<T>,
+}
+
+#[derive(Debug)]
+struct PackedMember<T> {
+    anchors: Anchors<T>,
+    /// The map of each atom, as a dictionary with an atom for each of its outputs.
+    maps: Vec<Panels<T>>,
+    /// β_l.
+    weight: T,
+}
+
+impl<T: Scalar> Packed<T> {
+    pub(super) fn new(frame: &Frame<T>, members: &[AnchoredMember<T>], beta: &[f64]) -> Self {
+        let member = |(member, &weight): (&AnchoredMember<T>, &f64)| PackedMember {
+            anchors: Anchors::new(member.anchors()),
+            maps: pack(member.maps()),
+            weight: T::from_f64(weight),
+        };
+        let outputs = frame.outputs();
+        let transposed = Matrix::from_fn(outputs.columns(), outputs.rows(), |r, c| outputs.column(r)[c]);
+        Self {
+            sizes: [frame.features(), frame.directions(), frame.common(), outputs].map(Matrix::columns),
+            n_inputs: frame.n_inputs(),
+            before: stacked(&[frame.features(), frame.directions(), frame.common()]),
+            members: members.iter().zip(beta).map(member).collect(),
+            after: stacked(&[&transposed]),
+        }
+    }
+
+    /// What a thread needs.
+    pub(super) fn predictor(&self) -> Predictor<'_, T> {
+        let [n_features, n_directions, _, n_parts] = self.sizes;
+        Predictor {
+            packed: self,
+            inputs: Tiles::new(self.n_inputs, GROUP),
+            before: Store::new(&self.before, GROUP),
+            chooser: Chooser::new(n_features, self.members.iter().map(|member| &member.anchors)),
+            chosen: vec![Vec::new(); self.members.len()],
+            groups: Groups::default(),
+            directions: Vec::new(),
+            group: Tiles::new(n_directions, GROUP),
+            mapped: Store::new(&self.members[0].maps[0], GROUP),
+            sums: Vec::new(),
+            parts: Tiles::new(n_parts, GROUP),
+            after: Store::new(&self.after, GROUP),
+        }
+    }
+}
+
+/// The columns of matrices as the atoms of one packed dictionary.
+pub(super) fn stacked<T: Scalar>(matrices: &[&Matrix<T>]) -> Panels<T> {
+    let columns: Vec<&[T]> =
+        matrices.iter().flat_map(|matrix| (0..matrix.columns()).map(|c| matrix.column(c))).collect();
+    Panels::pack(best_level(), (matrices[0].rows(), columns.len()), |c| columns[c], |_| T::ONE)
+}
+
+fn pack<T: Scalar>(maps: &Maps<T>) -> Vec<Panels<T>> {
+    let mut columns = Matrix::zeros(maps.n_inputs(), maps.n_outputs());
+    let mut pack = |atom: usize| {
+        (0..maps.n_outputs()).for_each(|j| maps.copy_column(atom * maps.n_outputs() + j, columns.column_mut(j)));
+        stacked(&[&columns])
+    };
+    (0..maps.n_atoms()).map(&mut pack).collect()
+}
+
+/// What a thread needs to predict.
+pub(crate) struct Predictor<'a, T> {
+    packed: &'a Packed<T>,
+    inputs: Tiles<T>,
+    before: Store<T>,
+    chooser: Chooser<'a, T>,
+    /// The atoms that each member has chosen.
+    chosen: Vec<Vec<u32>>,
+    groups: Groups,
+    /// R·u of all inputs.
+    directions: Vec<T>,
+    group: Tiles<T>,
+    mapped: Store<T>,
+    /// Σ β_l Q_l R·u of all inputs.
+    sums: Vec<T>,
+    parts: Tiles<T>,
+    after: Store<T>,
+}
+
+impl<T: Scalar> Predictor<'_, T> {
+    /// Writes what becomes of every input to `values`, and Σ β_l ‖difference of member l from it‖² to `spreads`.
+    ///
+    /// Inputs and values are columns one after the other. What becomes of an input does not depend on the others.
+    pub(crate) fn predict(&mut self, inputs: &[T], values: &mut [T], spreads: &mut [T]) {
+        let [_, n_directions, n_outputs, n_parts] = self.packed.sizes;
+        let count = inputs.len() / self.packed.n_inputs;
+        self.directions.resize(count * n_directions, T::ZERO);
+        self.sums.clear();
+        self.sums.resize(count * n_parts, T::ZERO);
+        self.chosen.iter_mut().for_each(Vec::clear);
+        spreads.fill(T::ZERO);
+        self.look(inputs, values);
+        for number in 0..self.packed.members.len() {
+            self.map(number, spreads);
+        }
+        let blocks = self.sums.chunks(GROUP * n_parts).zip(values.chunks_mut(GROUP * n_outputs));
+        for ((sums, values), spreads) in blocks.zip(spreads.chunks_mut(GROUP)) {
+            self.parts.clear();
+            sums.chunks_exact(n_parts).for_each(|sum| self.parts.push(sum));
+            correlate(&self.packed.after, &self.parts, &mut self.after);
+            for (slot, (value, sum)) in values.chunks_exact_mut(n_outputs).zip(sums.chunks_exact(n_parts)).enumerate() {
+                value.iter_mut().zip(self.after.of(slot)).for_each(|(value, &part)| *value += part);
+                spreads[slot] -= energy(sum);
+            }
+        }
+    }
+
+    /// Writes W·u to `values`, keeps R·u, and lets every member choose.
+    fn look(&mut self, inputs: &[T], values: &mut [T]) {
+        let [n_features, n_directions, n_outputs, _] = self.packed.sizes;
+        let blocks = inputs.chunks(GROUP * self.packed.n_inputs);
+        let kept = self.directions.chunks_mut(GROUP * n_directions).zip(values.chunks_mut(GROUP * n_outputs));
+        for (inputs, (directions, values)) in blocks.zip(kept) {
+            self.inputs.clear();
+            inputs.chunks_exact(self.packed.n_inputs).for_each(|input| self.inputs.push(input));
+            correlate(&self.packed.before, &self.inputs, &mut self.before);
+            let columns = directions.chunks_exact_mut(n_directions).zip(values.chunks_exact_mut(n_outputs));
+            for (slot, (direction, value)) in columns.enumerate() {
+                let (features, rest) = self.before.of(slot).split_at(n_features);
+                self.chooser.push(features);
+                direction.copy_from_slice(&rest[..n_directions]);
+                value.copy_from_slice(&rest[n_directions..][..n_outputs]);
+            }
+            let chosen = &mut self.chosen;
+            self.chooser.choose(|member, atom| chosen[member].push(atom));
+        }
+    }
+
+    /// Adds what a member makes of all inputs, atom by atom.
+    fn map(&mut self, number: usize, spreads: &mut [T]) {
+        let [_, n_directions, _, n_parts] = self.packed.sizes;
+        let member = &self.packed.members[number];
+        self.groups.sort(&self.chosen[number], member.maps.len());
+        for (atom, map) in member.maps.iter().enumerate() {
+            for group in self.groups.of(atom).chunks(GROUP) {
+                self.group.clear();
+                for &i in group {
+                    self.group.push(&self.directions[i as usize * n_directions..][..n_directions]);
+                }
+                correlate(map, &self.group, &mut self.mapped);
+                for (slot, &i) in group.iter().enumerate() {
+                    let part = &self.mapped.of(slot)[..n_parts];
+                    let sums = &mut self.sums[i as usize * n_parts..][..n_parts];
+                    sums.iter_mut().zip(part).for_each(|(sum, &part)| *sum += member.weight * part);
+                    spreads[i as usize] += member.weight * energy(part);
+                }
+            }
+        }
+    }
+}
+
+/// Σ x², in eight sums side by side so that additions do not wait for each other.
+fn energy<T: Scalar>(values: &[T]) -> T {
+    let (eights, rest) = values.as_chunks::<8>();
+    let mut sums = [T::ZERO; 8];
+    for eight in eights {
+        for i in 0..8 {
+            sums[i] += eight[i] * eight[i];
+        }
+    }
+    for (sum, &value) in sums.iter_mut().zip(rest) {
+        *sum += value * value;
+    }
+    sums.into_iter().fold(T::ZERO, |all, sum| all + sum)
+}
