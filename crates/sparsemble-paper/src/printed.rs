@@ -254,7 +254,7 @@ pub const SAME_BICUBIC: Claim =
         place: "§IV-B, Table 2", words: "Bicubic, each picture: the printed number within 0.02 dB", always: false
     };
 
-/// Table 2: the column that Yang et al.'s own dictionary does not give either.
+/// Table 2: the dictionary that comes with Yang et al.'s program gives more.
 pub const SAME_PAIR_DICT: Claim = Claim {
     place: "§IV-B, Table 2",
     words: "PairDict, each picture: the printed number within 0.08 dB",

