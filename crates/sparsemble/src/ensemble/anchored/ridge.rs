@@ -121,7 +121,7 @@ mod tests {
         for count in [3, CHUNK, 2 * CHUNK + 5] {
             let mut sums = Sums::new(3, 2);
             for i in 0..count {
-                let u = [0, 1, 2].map(|r| ((i * 7 + r * 3) as f64).sin());
+                let u = [2, 3, 4].map(|r| (((i + 1) * r) as f64).sin());
                 let y = [u[0] - 2.0 * u[1], 0.5 * u[2]];
                 sums.add(1.0 + i as f64, u.into_iter().chain(y));
             }
