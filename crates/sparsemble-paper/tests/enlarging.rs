@@ -40,7 +40,7 @@ fn pictures() -> Vec<(String, GrayImage)> {
         let size = Size { width: 72, height: 60 };
         (name.to_owned(), photograph("camera.png").cropped(origin, size).unwrap())
     };
-    vec![part("House", (80, 190)), part("Girl", (300, 60))]
+    vec![part("House", (80, 190)), part("Girl", (120, 260))]
 }
 
 /// Training pairs in the form of Yang et al.'s file: a row for each feature, and patches down their columns.

@@ -30,7 +30,7 @@ use super::features::{FILTERS, gradient_features};
 ///
 /// With `aligned`, rows and columns beyond a multiple of the scale are left out first. Without it the small picture is
 /// stretched to the very size of the large one, as in the program of Yang et al.: where a side is no multiple, its pairs
-/// are up to a pixel apart, and what is learned from them is worse by a tenth or two of a decibel. The paper's Table 2 has
+/// are up to a pixel apart, and what is learned from them is worse by about a tenth of a decibel. The paper's Table 2 has
 /// been made that way.
 ///
 /// The two parts have each unit norm and are then stacked with the weights of Yang et al., √(M/5M) for the patch and
