@@ -14,6 +14,7 @@ mod parameters;
 mod recipe;
 mod restoration;
 mod run;
+mod super_resolution;
 mod weights;
 
 /// The compiled half of `sparsemble`; call the functions of the package instead.
@@ -33,6 +34,8 @@ mod _native {
     use crate::recipe::{begin, defaults, train};
     #[pymodule_export]
     use crate::restoration::{deblur, denoise, first_estimate, inpaint, recover, restore, sense};
+    #[pymodule_export]
+    use crate::super_resolution::{enlarge, natural, train_upscaler};
     #[pymodule_export]
     use crate::weights::ensemble_weights;
 

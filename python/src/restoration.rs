@@ -13,7 +13,7 @@ use crate::error::to_python;
 use crate::run::RunOptions;
 
 /// The planes of a picture and how far from the truth each pixel may be, both `(n_planes, height, width)`.
-type RestoredPlanes<'py> = (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>);
+pub(crate) type RestoredPlanes<'py> = (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>);
 
 /// Takes noise out of each plane.
 #[pyfunction]
@@ -162,7 +162,7 @@ fn dimensions(array: &PyReadonlyArray3<'_, f64>) -> [usize; 3] {
 }
 
 /// The planes, and their size.
-fn images(planes: &PyReadonlyArray3<'_, f64>) -> PyResult<(Vec<GrayImage>, Size)> {
+pub(crate) fn images(planes: &PyReadonlyArray3<'_, f64>) -> PyResult<(Vec<GrayImage>, Size)> {
     let [_, height, width] = dimensions(planes);
     let size = Size { width, height };
     let image = |samples: &[f64]| GrayImage::new(size, samples.to_vec());
@@ -182,7 +182,7 @@ fn arrays(py: Python<'_>, planes: Vec<Restored>) -> PyResult<RestoredPlanes<'_>>
     Ok((array(py, images)?, array(py, deviations)?))
 }
 
-fn array(py: Python<'_>, planes: Vec<GrayImage>) -> PyResult<Bound<'_, PyArray3<f64>>> {
+pub(crate) fn array(py: Python<'_>, planes: Vec<GrayImage>) -> PyResult<Bound<'_, PyArray3<f64>>> {
     let size = planes.first().map_or(Size { width: 0, height: 0 }, GrayImage::size);
     let shape = [planes.len(), size.height, size.width];
     let samples: Vec<f64> = planes.into_iter().flat_map(GrayImage::into_samples).collect();

@@ -6,6 +6,7 @@ mod represent;
 mod restore;
 mod run;
 mod train;
+mod upscale;
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -17,7 +18,8 @@ pub(crate) use paper::PaperArguments;
 pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments, WeightsArguments};
 pub(crate) use restore::{PictureArguments, Preset, RecoverArguments, RestoreArguments, SenseArguments, Task};
 pub(crate) use run::RunArguments;
-pub(crate) use train::{Dtype, PatchArguments, TrainArguments};
+pub(crate) use train::{Dtype, PatchArguments, TrainArguments, Trainable};
+pub(crate) use upscale::{Compared, Enlarger, EvalArguments, UpscaleArguments};
 
 /// Sparse coding, dictionary learning and ensemble sparse models.
 #[derive(Debug, Parser)]
@@ -49,6 +51,10 @@ pub(crate) enum Command {
     Recover(RecoverArguments),
     /// Take noise, holes or blur out of a picture.
     Restore(RestoreArguments),
+    /// Make pictures larger.
+    Upscale(UpscaleArguments),
+    /// Tell how near pictures are to their originals: PSNR and SSIM.
+    Eval(EvalArguments),
 }
 
 #[derive(Debug, Args)]

@@ -1,11 +1,14 @@
 //! A model in words and figures.
 
 use serde_json::{Value, json};
-use sparsemble::ensemble::{Ensemble, SparseModel, weights_of_rounds};
+use sparsemble::ensemble::{Ensemble, SparseModel, UpscalerStage, weights_of_rounds};
 use sparsemble::{Model, Scalar};
 
 /// Of a model that has no atoms.
 const GAUSSIANS: &str = "local Gaussians";
+
+/// Of a model that enlarges pictures.
+const UPSCALER: &str = "upscaler";
 
 /// The sizes of a model.
 pub(crate) struct Description {
@@ -33,6 +36,13 @@ impl Description {
                 )
             }
             Model::Gaussians(gaussians) => (GAUSSIANS, 1, 1, gaussians.count()),
+            Model::Upscaler(upscaler) => {
+                let first = upscaler.stages().first().map(UpscalerStage::ensemble);
+                let members = first.map_or(0, |ensemble| ensemble.members().len());
+                let atoms =
+                    first.and_then(|ensemble| ensemble.members().first()).map_or(0, |member| member.maps().n_atoms());
+                (UPSCALER, upscaler.stages().len(), members, atoms)
+            }
             Model::Online(..) => ("online dictionary", 1, 1, model.n_atoms()),
             _ => ("dictionary", 1, 1, model.n_atoms()),
         };
@@ -45,7 +55,8 @@ impl Description {
         if *kind == GAUSSIANS {
             return format!("{n_atoms} {kind}");
         }
-        let levels = if *n_levels > 1 { format!(" of {n_levels} levels") } else { String::new() };
+        let parts = if *kind == UPSCALER { "stages, the first" } else { "levels" };
+        let levels = if *n_levels > 1 { format!(" of {n_levels} {parts}") } else { String::new() };
         let models = match n_models {
             0 | 1 => String::new(),
             n => format!(" of {n} dictionaries"),

@@ -9,6 +9,7 @@ mod description;
 mod failure;
 mod output;
 mod photographs;
+mod pictures;
 mod progress;
 
 use std::io::{ErrorKind, Write};
@@ -30,6 +31,8 @@ fn main() -> ExitCode {
         Command::Sense(sense) => commands::sense::run(&sense),
         Command::Recover(recover) => commands::recover::run(&recover),
         Command::Restore(restore) => commands::restore::run(&restore),
+        Command::Upscale(upscale) => commands::upscale::run(&upscale),
+        Command::Eval(eval) => commands::eval::run(&eval),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -19,6 +19,7 @@ from sparsemble.ensemble import EnsembleSparseCoder
 from sparsemble.model_file import load
 from sparsemble.multilevel import MultilevelDictionary
 from sparsemble.restoration import deblur, denoise, inpaint, restore
+from sparsemble.super_resolution import SuperResolution
 from sparsemble.weights import EnsembleWeights, ensemble_weights
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Operator",
     "SampleStatus",
     "SparseCoder",
+    "SuperResolution",
     "__version__",
     "deblur",
     "denoise",

@@ -214,5 +214,14 @@ def restore(
 ) -> _Restored:
     """Restore a plane from each row, seen through an operator by text, shape and side of blocks."""
 
+def natural(scale: int, /) -> Model:
+    """Return the upscaler of this scale that is part of the library."""
+
+def enlarge(planes: _Planes, method: Model | str, shape: tuple[int, int], run: _Run, /) -> _Restored:
+    """Enlarge planes, the last of two or four of them alpha, to a height and width."""
+
+def train_upscaler(pictures: list[_Reals], settings: tuple[int, int, int, int], run: _Run, /) -> Model:
+    """Learn an upscaler by `(scale, atoms, members, seed)`, 0 for the default."""
+
 def address(array: _Floats, /) -> int:
     """Tell where the library reads `array`: in place, or in a copy."""

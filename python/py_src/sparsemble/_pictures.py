@@ -20,6 +20,18 @@ def to_planes(image: ArrayLike, missing: NDArray[np.bool_] | None = None) -> NDA
     """Return a picture as planes of shape `(n_planes, height, width)`; what is `missing` becomes 0."""
     pixels = np.asarray(image)
     check_picture_shape(f"image has shape {pixels.shape}", pixels.shape)
+    return _to_planes(pixels, missing)
+
+
+def to_picture_planes(image: ArrayLike) -> NDArray[np.float64]:
+    """Return a picture that may have alpha as planes of shape `(n_planes, height, width)`."""
+    pixels = np.asarray(image)
+    if pixels.ndim == 3 and pixels.shape[2] == _CHANNELS + 1 and min(pixels.shape) > 0:
+        return _to_planes(pixels, None)
+    return to_planes(image)
+
+
+def _to_planes(pixels: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray[np.float64]:
     if pixels.dtype.kind not in "uif":
         raise TypeError(f"image has dtype {pixels.dtype}; it must be uint8, uint16 or floats from 0 to 255")
     planes = np.array(_channels_first(pixels), dtype=np.float64, order="C")
@@ -33,7 +45,7 @@ def to_planes(image: ArrayLike, missing: NDArray[np.bool_] | None = None) -> NDA
             "the values of image lie between 0 and 1, which is next to black: white is 255 for floats too; "
             "multiply by 255",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return planes
 

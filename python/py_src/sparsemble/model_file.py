@@ -9,6 +9,7 @@ from sparsemble.dictionary import DictionaryLearning
 from sparsemble.ensemble import EnsembleSparseCoder
 from sparsemble.model import TrainedModel
 from sparsemble.multilevel import MultilevelDictionary
+from sparsemble.super_resolution import SuperResolution
 
 _CLASSES: dict[str, type[TrainedModel]] = {
     "alt-opt": DictionaryLearning,
@@ -42,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator : DictionaryLearning, EnsembleSparseCoder or MultilevelDictionary
+    estimator : DictionaryLearning, EnsembleSparseCoder, MultilevelDictionary or SuperResolution
         A fitted estimator, with the parameters that the file tells. It computes the same bits as the one
         that was written.
 
@@ -75,6 +76,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     if not model.is_complete:
         warnings.warn(f"{path} is a checkpoint: its training has not ended", UserWarning, stacklevel=2)
     told = model.provenance
+    if model.kind == "upscaler":
+        enlarger = SuperResolution(int(told["scale"]), random_state=int(told["seed"]))
+        enlarger._keep(model)
+        return enlarger
     cls = _CLASSES.get(told["method"]) or _CLASSES[model.kind]
     known = cls().get_params()
     parameters: dict[str, Any] = {

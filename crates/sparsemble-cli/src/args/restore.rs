@@ -145,7 +145,7 @@ pub(crate) struct RestoreArguments {
 /// The picture that a command makes, and what is said of it.
 #[derive(Debug, Args)]
 pub(crate) struct PictureArguments {
-    /// The picture to write: PNG.
+    /// The picture to write, of the kind its name asks for: PNG, JPEG, TIFF, BMP, PNM, WebP.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
 
@@ -153,7 +153,8 @@ pub(crate) struct PictureArguments {
     #[arg(long, value_name = "ORIGINAL")]
     pub(crate) reference: Option<PathBuf>,
 
-    /// Write how far from the truth each pixel may be: .npy or .csv in grey levels, or .png with ten times as many.
+    /// Write how far from the truth each pixel may be: .npy or .csv in grey levels, or a picture with ten times
+    /// as many.
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
 

@@ -1,8 +1,10 @@
 //! What can be typed after `sparsemble train`.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use sparsemble::ensemble::Precision;
 use sparsemble::recipe::Method;
 
 use super::{CoderArguments, RunArguments};
@@ -24,6 +26,7 @@ Methods:
   mld         levels of lines through the origin
   ex-mld      levels of averaged dictionaries of samples
   gaussians   local Gaussians, for restoring pictures: give --keep-mean --keep-norm --min-variance 0
+  upscaler    stages of dictionaries whose atoms carry linear maps, for enlarging pictures: give --scale
 
 Patches of pictures lose their mean and are scaled to norm 1, and nearly flat ones are left out, so λ does not depend on
 contrast. Matrices are taken as they are: a λ for samples of norm 1 is c·λ for samples of norm c.
@@ -42,15 +45,15 @@ pub(crate) struct TrainArguments {
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
 
-    /// alt-opt, mod, k-svd, online, rand-ex-av, boost-ex, boost-km, mld, ex-mld or gaussians.
+    /// alt-opt, mod, k-svd, online, rand-ex-av, boost-ex, boost-km, mld, ex-mld, gaussians or upscaler.
     #[arg(long)]
-    pub(crate) method: Method,
+    pub(crate) method: Trainable,
 
-    /// The atoms of each dictionary [default: 256, or 16 in a level], or the number of Gaussians [default: 64].
+    /// The atoms of each dictionary [default: 256, 16 in a level, 1024 in a stage], or the number of Gaussians [default: 64].
     #[arg(long, value_name = "K")]
     pub(crate) atoms: Option<usize>,
 
-    /// The dictionaries of an ensemble [default: 20, or 50 in a level].
+    /// The dictionaries of an ensemble [default: 20, 50 in a level, 6 in the first stage and 4 in the second].
     #[arg(long, value_name = "L")]
     pub(crate) models: Option<usize>,
 
@@ -91,6 +94,22 @@ pub(crate) struct TrainArguments {
     #[command(flatten)]
     pub(crate) patches: PatchArguments,
 
+    /// How many times larger an upscaler makes pictures: 2, 3 or 4 [default: 2].
+    #[arg(long, value_name = "S")]
+    pub(crate) scale: Option<usize>,
+
+    /// How many directions of what an upscaler sees its maps look at: fewer make a smaller model.
+    #[arg(long, value_name = "R")]
+    pub(crate) directions: Option<usize>,
+
+    /// How many directions of what an upscaler makes its maps make: fewer make a smaller model.
+    #[arg(long, value_name = "M")]
+    pub(crate) parts: Option<usize>,
+
+    /// How finely the maps of an upscaler are kept: full (32 bits), half or byte [default: half].
+    #[arg(long, value_name = "P")]
+    pub(crate) precision: Option<Precision>,
+
     /// The type of all numbers [default: that of the matrix; float32 for pictures].
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<Dtype>,
@@ -101,6 +120,23 @@ pub(crate) struct TrainArguments {
 
     #[command(flatten)]
     pub(crate) run: RunArguments,
+}
+
+/// What can be trained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trainable {
+    /// From samples.
+    Recipe(Method),
+    /// From whole pictures.
+    Upscaler,
+}
+
+impl FromStr for Trainable {
+    type Err = sparsemble::Error;
+
+    fn from_str(text: &str) -> sparsemble::Result<Self> {
+        if text == "upscaler" { Ok(Self::Upscaler) } else { text.parse().map(Self::Recipe) }
+    }
 }
 
 /// What is taken from pictures; nothing of it has a meaning for matrices.

@@ -106,7 +106,7 @@ fn counts(numbers: &[f64]) -> Result<(Size, usize)> {
     }
 }
 
-fn parse_size(text: &str) -> Result<Size> {
+pub(super) fn parse_size(text: &str) -> Result<Size> {
     let sides = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     match sides {
         Some((width, height)) if width > 0 && height > 0 => Ok(Size { width, height }),

@@ -2,6 +2,7 @@
 
 pub(crate) mod demo;
 pub(crate) mod encode;
+pub(crate) mod eval;
 pub(crate) mod info;
 mod measured;
 pub(crate) mod paper;
@@ -12,4 +13,5 @@ pub(crate) mod restore;
 mod restored;
 pub(crate) mod sense;
 pub(crate) mod train;
+pub(crate) mod upscale;
 pub(crate) mod weights;

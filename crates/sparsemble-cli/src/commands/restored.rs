@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
-use sparsemble::image::{BitDepth, GrayImage, Picture, Size, read, read_picture, write_picture};
+use sparsemble::image::{BitDepth, GrayImage, Picture, PictureFormat, Size, read, read_picture, write_picture};
 use sparsemble::metrics::psnr;
 use sparsemble::restoration::Restored;
 use sparsemble::{Matrix, matrix_file};
@@ -22,10 +22,9 @@ pub(super) struct Truth(Option<Vec<GrayImage>>);
 /// planes is to be compared with.
 pub(super) fn prepare(arguments: &PictureArguments, force: bool, size: Size, n_planes: usize) -> Result<Truth> {
     claim(&arguments.output, force)?;
-    expect_png(&arguments.output)?;
+    PictureFormat::of(&arguments.output)?;
     if let Some(path) = &arguments.uncertainty {
-        claim(path, force)?;
-        if matrix_file::is_matrix_file(path) { matrix_file::expect_samples_name(path)? } else { expect_png(path)? }
+        claim_uncertainty(path, force)?;
     }
     let Some(path) = &arguments.reference else { return Ok(Truth(None)) };
     // One plane is compared with the brightness.
@@ -36,11 +35,14 @@ pub(super) fn prepare(arguments: &PictureArguments, force: bool, size: Size, n_p
     Ok(Truth(Some(truth)))
 }
 
-fn expect_png(path: &Path) -> Result<()> {
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
-        return Ok(());
+/// Checks before the work begins that what is known of the errors can be written at its end.
+pub(super) fn claim_uncertainty(path: &Path, force: bool) -> Result<()> {
+    claim(path, force)?;
+    if matrix_file::is_matrix_file(path) {
+        return Ok(matrix_file::expect_samples_name(path)?);
     }
-    bail!("{}: pictures are written as PNG; give a name that ends in .png", path.display())
+    PictureFormat::of(path)?;
+    Ok(())
 }
 
 impl Truth {
@@ -64,8 +66,14 @@ pub(super) fn write(arguments: &PictureArguments, depth: BitDepth, planes: &[Res
     let depth = if arguments.sixteen_bit { BitDepth::Sixteen } else { depth };
     let images = |of: fn(&Restored) -> &GrayImage| planes.iter().map(|plane| of(plane).clone()).collect::<Vec<_>>();
     write_picture(&arguments.output, &Picture { planes: images(|plane| &plane.image), depth })?;
-    let Some(path) = &arguments.uncertainty else { return Ok(()) };
-    let deviations = images(|plane| &plane.deviation);
+    match &arguments.uncertainty {
+        Some(path) => write_uncertainty(path, &images(|plane| &plane.deviation)),
+        None => Ok(()),
+    }
+}
+
+/// Writes the deviations of planes: as they are to a matrix file, brighter to a picture.
+pub(super) fn write_uncertainty(path: &Path, deviations: &[GrayImage]) -> Result<()> {
     if matrix_file::is_matrix_file(path) {
         let Size { width, height } = deviations[0].size();
         let rows = deviations.iter().flat_map(|plane| plane.samples().iter().copied()).collect();

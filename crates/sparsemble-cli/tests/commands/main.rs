@@ -8,4 +8,5 @@ mod represent;
 mod restore;
 mod resume;
 mod train;
+mod upscale;
 mod weights;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use sparsemble::Run;
-use sparsemble::image::{BitDepth, GrayImage, Interpolation, Picture, Size, read_picture, rescale, resize, to_ycbcr};
+use sparsemble::image::{BitDepth, GrayImage, Interpolation, Picture, Size, read_picture, rescale, resize};
 use sparsemble::metrics::{psnr, ssim};
 
 use crate::npy::golden;
@@ -74,14 +74,11 @@ fn brightness_is_kept_and_what_is_constant_stays_so() {
     }
 }
 
-/// The brightness as the literature takes it: Y in whole numbers, cut to sides that the scale divides.
-fn brightness(picture: Picture, scale: usize) -> GrayImage {
-    let luma = match <[GrayImage; 3]>::try_from(picture.planes) {
-        Ok(rgb) => to_ycbcr(&rgb).unwrap()[0].quantised(BitDepth::Eight),
-        Err(mut planes) => planes.remove(0),
-    };
-    let Size { width, height } = luma.size();
-    luma.cropped((0, 0), Size { width: width / scale * scale, height: height / scale * scale }).unwrap()
+/// The brightness, cut to sides that the scale divides.
+fn brightness(picture: &Picture, scale: usize) -> GrayImage {
+    let brightness = picture.brightness().unwrap();
+    let Size { width, height } = brightness.size();
+    brightness.cropped((0, 0), Size { width: width / scale * scale, height: height / scale * scale }).unwrap()
 }
 
 #[test]
@@ -95,7 +92,7 @@ fn bicubic_has_the_published_figures() {
         };
         let mut psnrs = Vec::new();
         for file in files {
-            let truth = brightness(read_picture(file.unwrap().path()).unwrap(), scale);
+            let truth = brightness(&read_picture(file.unwrap().path()).unwrap(), scale);
             let resample = |image: &GrayImage, factor| rescale(image, factor, Interpolation::Bicubic, Run::default());
             let small = resample(&truth, 1.0 / scale as f64).unwrap();
             let found = resample(&small, scale as f64).unwrap().quantised(BitDepth::Eight);

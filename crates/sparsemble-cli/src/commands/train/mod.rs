@@ -3,6 +3,7 @@
 mod place;
 mod settings;
 mod source;
+mod upscaler;
 
 use std::time::Instant;
 
@@ -13,7 +14,7 @@ use sparsemble::model_file::{self, PhiRecord, Record};
 use sparsemble::recipe::{Recipe, Step, Trained, TrainingSet};
 use sparsemble::{Error, Model, Run, Scalar};
 
-use crate::args::{Dtype, TrainArguments};
+use crate::args::{Dtype, TrainArguments, Trainable};
 use crate::description::{Description, error};
 use crate::output::{print, warn};
 use crate::progress::Progress;
@@ -21,7 +22,10 @@ use place::Place;
 use source::{Samples, Sources};
 
 pub(crate) fn run(arguments: &TrainArguments) -> Result<()> {
-    let recipe = settings::recipe(arguments)?;
+    let recipe = match arguments.method {
+        Trainable::Recipe(method) => settings::recipe(method, arguments)?,
+        Trainable::Upscaler => return upscaler::run(arguments),
+    };
     let place = Place::claim(arguments)?;
     let sources = Sources::find(arguments)?;
     match arguments.dtype.map_or_else(|| sources.dtype(), Ok)? {

@@ -6,15 +6,15 @@ use anyhow::{Result, ensure};
 use sparsemble::degradation::{Dense, Operator};
 use sparsemble::ensemble::Validation;
 use sparsemble::model_file::PhiRecord;
-use sparsemble::recipe::Recipe;
+use sparsemble::recipe::{Method, Recipe};
+use sparsemble::restoration::super_resolution::UpscalerLearner;
 use sparsemble::{Scalar, matrix_file};
 
-use crate::args::TrainArguments;
+use crate::args::{Dtype, TrainArguments};
 use crate::failure::Usage;
 
 /// The recipe; an option that its method does not use is refused and not passed over.
-pub(super) fn recipe(arguments: &TrainArguments) -> Result<Recipe> {
-    let method = arguments.method;
+pub(super) fn recipe(method: Method, arguments: &TrainArguments) -> Result<Recipe> {
     let coder = arguments.coder.chosen();
     for (given, used, option) in [
         (arguments.models.is_some(), method.has_models(), "--models"),
@@ -23,6 +23,10 @@ pub(super) fn recipe(arguments: &TrainArguments) -> Result<Recipe> {
         (arguments.validation.is_some(), method.boosts(), "--validation"),
         (arguments.phi.is_some(), method.boosts(), "--phi"),
         (coder.is_some(), method.has_coder(), "a coder"),
+        (arguments.scale.is_some(), false, "--scale"),
+        (arguments.directions.is_some(), false, "--directions"),
+        (arguments.parts.is_some(), false, "--parts"),
+        (arguments.precision.is_some(), false, "--precision"),
     ] {
         if given && !used {
             return Err(Usage(format!("the method {method} has no use for {option}; leave it out")).into());
@@ -40,6 +44,42 @@ pub(super) fn recipe(arguments: &TrainArguments) -> Result<Recipe> {
         seed: arguments.seed,
         ..default
     })
+}
+
+/// The learner of an upscaler; an option that it does not use is refused.
+pub(super) fn upscaler(arguments: &TrainArguments) -> Result<UpscalerLearner> {
+    let patches = &arguments.patches;
+    for (given, option) in [
+        (arguments.levels.is_some(), "--levels"),
+        (arguments.iterations.is_some(), "--iterations"),
+        (arguments.validation.is_some(), "--validation"),
+        (arguments.phi.is_some(), "--phi"),
+        (arguments.masses.is_some(), "--masses"),
+        (arguments.coder.chosen().is_some(), "a coder"),
+        (arguments.dtype == Some(Dtype::F64), "--dtype float64"),
+        (patches.patch.is_some(), "--patch"),
+        (patches.samples.is_some(), "--samples"),
+        (patches.min_variance.is_some(), "--min-variance"),
+        (patches.keep_mean, "--keep-mean"),
+        (patches.keep_norm, "--keep-norm"),
+    ] {
+        if given {
+            return Err(Usage(format!("the method upscaler has no use for {option}; leave it out")).into());
+        }
+    }
+    let scale = arguments.scale.unwrap_or(2);
+    if !(2..=4).contains(&scale) {
+        return Err(Usage(format!("--scale {scale}: give 2, 3 or 4")).into());
+    }
+    let mut learner = UpscalerLearner { seed: arguments.seed, ..UpscalerLearner::new(scale) };
+    for stage in &mut learner.stages {
+        stage.n_atoms = arguments.atoms.unwrap_or(stage.n_atoms);
+        stage.n_models = arguments.models.unwrap_or(stage.n_models);
+        stage.n_directions = arguments.directions.unwrap_or(stage.n_directions);
+        stage.n_parts = arguments.parts.unwrap_or(stage.n_parts);
+    }
+    learner.precision = arguments.precision.unwrap_or(learner.precision);
+    Ok(learner)
 }
 
 /// The masses in a file, a number a row.

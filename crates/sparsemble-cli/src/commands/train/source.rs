@@ -1,7 +1,7 @@
 //! Where the samples come from: patches of pictures, or the rows of matrices.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use sparsemble::image;
@@ -12,9 +12,8 @@ use sparsemble::{Error, Matrix, MatrixView, Scalar};
 use crate::args::{Dtype, PatchArguments, TrainArguments};
 use crate::failure::Usage;
 use crate::output::warn;
+use crate::pictures::pictures_of;
 
-/// What a picture in a folder is called; a picture that is named itself may be called anything.
-const PICTURES: [&str; 9] = ["bmp", "jpeg", "jpg", "pbm", "pgm", "png", "ppm", "tif", "tiff"];
 /// How many sources a description names.
 const NAMED: usize = 5;
 
@@ -56,11 +55,7 @@ impl Sources {
                 let message = "--masses is for the rows of matrices; patches of pictures count alike, so leave it out";
                 return Err(Usage(message.into()).into());
             }
-            let mut pictures = Vec::new();
-            for path in rest {
-                if path.is_dir() { pictures.extend(pictures_in(&path)?) } else { pictures.push(path) }
-            }
-            return Ok(Self::Pictures(pictures));
+            return Ok(Self::Pictures(pictures_of(&rest)?));
         }
         if let Some(picture) = rest.first() {
             bail!("{} is no matrix, but other sources are; train on pictures or on matrices", picture.display());
@@ -103,24 +98,6 @@ impl Sources {
             }
         }
     }
-}
-
-/// The pictures of a folder, by name.
-fn pictures_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let unreadable = || format!("cannot read the folder {}", folder.display());
-    let mut pictures = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(unreadable)? {
-        let path = entry.with_context(unreadable)?.path();
-        let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
-        if extension.is_some_and(|extension| PICTURES.contains(&extension.as_str())) && path.is_file() {
-            pictures.push(path);
-        }
-    }
-    if pictures.is_empty() {
-        bail!("the folder {} holds no picture ({})", folder.display(), PICTURES.join(", "));
-    }
-    pictures.sort();
-    Ok(pictures)
 }
 
 /// One matrix as it is, several one after the other.
@@ -184,7 +161,7 @@ fn draw<T: Scalar>(paths: &[PathBuf], patches: &PatchArguments, seed: u64) -> Re
 }
 
 /// The sources by name, if they are few.
-fn names(paths: &[PathBuf]) -> String {
+pub(super) fn names(paths: &[PathBuf]) -> String {
     let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let named: Vec<String> = paths.iter().take(NAMED).map(name).collect();
     let more = if paths.len() > NAMED { format!(" and {} more", paths.len() - NAMED) } else { String::new() };

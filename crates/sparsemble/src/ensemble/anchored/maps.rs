@@ -1,5 +1,7 @@
 //! The linear maps of a member's atoms, and how finely they are kept.
 
+use std::str::FromStr;
+
 use crate::error::{Error, Result, expect_size};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
@@ -18,6 +20,16 @@ pub enum Precision {
     Half,
     /// Eight bits, and one scale for each output of each atom.
     Byte,
+}
+
+impl FromStr for Precision {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let known = [Self::Full, Self::Half, Self::Byte];
+        let found = known.into_iter().find(|precision| precision.name() == text);
+        found.ok_or_else(|| Error::parameter("precision", text, "must be full, half or byte"))
+    }
 }
 
 impl Precision {

@@ -16,11 +16,34 @@ pub trait Enlarge: Sync {
     /// A strip of the picture with as many rows more on both sides gives the bits that the whole picture gives.
     fn reach(&self) -> Option<usize>;
 
+    /// What the method is if it is interpolation alone, which needs no scale to reach any size.
+    fn interpolation(&self) -> Option<Interpolation> {
+        None
+    }
+
     /// The larger picture, and how sure of it the method is; where it cannot tell, the deviation is zero.
     ///
     /// # Errors
     /// If the picture is too small or too large for the method, or a value is not finite; if the run was interrupted.
     fn enlarge(&self, image: &GrayImage, run: Run<'_>) -> Result<Restored>;
+}
+
+impl<E: Enlarge + ?Sized> Enlarge for &E {
+    fn scale(&self) -> usize {
+        (**self).scale()
+    }
+
+    fn reach(&self) -> Option<usize> {
+        (**self).reach()
+    }
+
+    fn interpolation(&self) -> Option<Interpolation> {
+        (**self).interpolation()
+    }
+
+    fn enlarge(&self, image: &GrayImage, run: Run<'_>) -> Result<Restored> {
+        (**self).enlarge(image, run)
+    }
 }
 
 /// Interpolation alone: what every other method is to be better than.
@@ -62,6 +85,10 @@ impl Enlarge for Interpolated {
 
     fn reach(&self) -> Option<usize> {
         Some(self.interpolation.pixels())
+    }
+
+    fn interpolation(&self) -> Option<Interpolation> {
+        Some(self.interpolation)
     }
 
     fn enlarge(&self, image: &GrayImage, run: Run<'_>) -> Result<Restored> {

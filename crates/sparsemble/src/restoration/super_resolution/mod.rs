@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | what every method can do, and interpolation alone | [`Enlarge`], [`Interpolated`] |
 //! | stages of anchored ensembles that enlarge a picture | [`Upscaler`](crate::ensemble::Upscaler), [`enlarge`](crate::ensemble::Upscaler::enlarge) |
+//! | upscalers for photographs | `natural_upscaler` (feature `io`) |
 //! | learning them from pictures | [`UpscalerLearner`], [`StageSettings`], [`UpscalerLearning`] |
 //! | the paper's methods: features coded, patches put together | [`ByDictionary`] |
 //! | what a blurred patch is known by | [`gradient_features`] |
@@ -19,6 +20,8 @@ mod by_rows;
 mod cascade;
 mod enlarge;
 mod features;
+#[cfg(feature = "io")]
+mod natural;
 mod pairs;
 mod photos;
 #[cfg(feature = "io")]
@@ -34,6 +37,8 @@ pub use by_dictionary::ByDictionary;
 pub use by_rows::{EnlargedRows, Enlargement};
 pub use enlarge::{Enlarge, Interpolated};
 pub use features::gradient_features;
+#[cfg(feature = "io")]
+pub use natural::natural_upscaler;
 pub use pairs::{PairLayout, Pairs, TrainingPairs};
 #[cfg(feature = "io")]
 pub use scsr::read_scsr;

@@ -1,0 +1,116 @@
+//! What can be typed after `sparsemble upscale` and `sparsemble eval`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::RunArguments;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  sparsemble upscale photo.jpg --scale 2 -o large.png
+  sparsemble upscale scans/ --scale 3 -o larger/
+  sparsemble upscale photo.png --size 1920x1080 --method lanczos -o photo-hd.png
+
+The brightness is enlarged by the method, colours and alpha by bicubic interpolation. 16 bits, alpha, colour profile and
+EXIF data are kept where the kind of file written can hold them. A picture is worked on in strips: its size does not matter.")]
+pub(crate) struct UpscaleArguments {
+    /// The pictures to enlarge, or folders of pictures: PNG, JPEG, TIFF, BMP, PNM, WebP.
+    #[arg(value_name = "IN", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    /// The picture to write, of the kind its name asks for; for several pictures a folder [default: IN_x2.png beside IN].
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// How many times as wide and as high, from 1 to 4; 1.5 and the like are allowed.
+    #[arg(short, long, value_name = "S", default_value_t = 2.0)]
+    pub(crate) scale: f64,
+
+    /// The size to reach instead: WIDTHxHEIGHT.
+    #[arg(long, value_name = "SIZE", conflicts_with = "scale")]
+    pub(crate) size: Option<String>,
+
+    /// How to enlarge.
+    #[arg(long, default_value = "anchored")]
+    pub(crate) method: Enlarger,
+
+    /// A model of your own: an upscaler, a paired ensemble, or a dictionary of Yang et al. (.mat).
+    #[arg(long, value_name = "MODEL", conflicts_with = "method")]
+    pub(crate) model: Option<PathBuf>,
+
+    /// Write how far from the truth the brightness of each pixel may be: .npy or .csv in grey levels, or a picture with
+    /// ten times as many. For one picture.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) uncertainty: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+/// How to enlarge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Enlarger {
+    /// By an ensemble of dictionaries whose atoms carry linear maps.
+    Anchored,
+    /// By bicubic interpolation, as MATLAB does.
+    Bicubic,
+    /// By Lanczos interpolation.
+    Lanczos,
+    /// The paper's, learned from the photographs in the program: a paired dictionary.
+    PairDict,
+    /// A dictionary of examples.
+    ExDict,
+    /// Averaged dictionaries of random examples.
+    RandExAv,
+    /// Boosted dictionaries of examples.
+    BoostEx,
+    /// Boosted dictionaries of cluster centres.
+    BoostKm,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  sparsemble eval large.png --reference original.png --shave 2
+  sparsemble eval results/*.png --reference Set5/ --shave 2
+
+With the protocol `brightness` and as many pixels shaved as the scale, these are the figures that papers on super-resolution
+print: PSNR with white 255 and SSIM with a Gaussian window of 11×11 pixels, of Y of BT.601 (16 to 235) in whole levels.
+A reference that is a few pixels larger, because its sides could not be divided by the scale, is cut off at the right and
+at the bottom.")]
+pub(crate) struct EvalArguments {
+    /// The pictures to judge.
+    #[arg(value_name = "IMAGE", required = true)]
+    pub(crate) images: Vec<PathBuf>,
+
+    /// The picture as it was, or a folder with one for each IMAGE: the one whose name IMAGE's begins with.
+    #[arg(short, long, value_name = "ORIGINAL")]
+    pub(crate) reference: PathBuf,
+
+    /// What is compared.
+    #[arg(long, default_value = "brightness")]
+    pub(crate) protocol: Compared,
+
+    /// How many pixels at each border do not count.
+    #[arg(long, value_name = "PIXELS", default_value_t = 0)]
+    pub(crate) shave: usize,
+
+    /// The number of threads; 0 is one for each core.
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Compared {
+    /// Y of BT.601 in whole levels, or grey as it is.
+    Brightness,
+    /// Red, green and blue.
+    Colours,
+}

@@ -1,0 +1,87 @@
+//! The methods of `sparsemble upscale`, made ready once for all pictures.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use sparsemble::coding::{Coder, Lasso, OneSparse, SparseCoder};
+use sparsemble::ensemble::{Ensemble, Upscaler};
+use sparsemble::image::Interpolation;
+use sparsemble::restoration::super_resolution::{ByDictionary, Enlarge, Interpolated, natural_upscaler, read_scsr};
+use sparsemble::{Model, Run, model_file};
+use sparsemble_paper as paper;
+
+use crate::args::{Enlarger, UpscaleArguments};
+use crate::failure::Usage;
+use crate::photographs;
+
+/// λ of the lasso in a paired dictionary: the paper's 0.2, of an objective with ½ before the error.
+const LAMBDA: f64 = 0.4;
+
+/// A way to enlarge by one scale.
+pub(super) enum Method {
+    Interpolated(Interpolated),
+    Anchored(Box<Upscaler<f32>>),
+    Paired { model: Box<Ensemble<f32>>, coder: Box<dyn SparseCoder<f32> + Sync>, scale: usize },
+}
+
+impl Method {
+    /// Reads the model, or takes the one that is part of the program, or learns it from the photographs that are.
+    pub(super) fn prepare(arguments: &UpscaleArguments, scale: usize, run: Run<'_>) -> Result<Self> {
+        if let Some(path) = &arguments.model {
+            return Self::read(path, scale);
+        }
+        let method = match arguments.method {
+            Enlarger::Anchored => return Ok(Self::Anchored(Box::new(natural_upscaler(scale)?))),
+            Enlarger::Bicubic => return Ok(Self::Interpolated(Interpolated::new(scale, Interpolation::Bicubic)?)),
+            Enlarger::Lanczos => return Ok(Self::Interpolated(Interpolated::new(scale, Interpolation::Lanczos3)?)),
+            Enlarger::PairDict => paper::Enlarger::PairDict,
+            Enlarger::ExDict => paper::Enlarger::ExDict,
+            Enlarger::RandExAv => paper::Enlarger::RandExAv,
+            Enlarger::BoostEx => paper::Enlarger::BoostEx,
+            Enlarger::BoostKm => paper::Enlarger::BoostKm,
+        };
+        let settings = paper::Enlarging { scale, ..paper::Enlarging::paper(0) };
+        let pairs = settings.pairs(&photographs::training()?, Run::threads(arguments.run.threads))?;
+        match settings.train(method, &pairs, run)? {
+            Some(model) => Ok(Self::Paired { model: Box::new(model), coder: coder_of(method), scale }),
+            None => bail!("{} is not trained", method.name()),
+        }
+    }
+
+    fn read(path: &Path, scale: usize) -> Result<Self> {
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mat")) {
+            let model = Box::new(read_scsr(path)?);
+            return Ok(Self::Paired { model, coder: Box::new(Lasso::lambda(LAMBDA)), scale });
+        }
+        match model_file::load::<f32>(path)?.model {
+            Model::Upscaler(upscaler) if upscaler.scale() >= scale => Ok(Self::Anchored(Box::new(upscaler))),
+            Model::Upscaler(upscaler) => {
+                let most = upscaler.scale();
+                Err(Usage(format!("{} enlarges {most} times; give --scale {most} or less", path.display())).into())
+            }
+            Model::Ensemble(model) => {
+                let coder: Coder = model.training().coder.parse()?;
+                Ok(Self::Paired { model: Box::new(model), coder: Box::new(coder), scale })
+            }
+            _ => bail!("{} holds no model that enlarges pictures; train one by --method upscaler", path.display()),
+        }
+    }
+
+    /// The method, to be used.
+    pub(super) fn enlarger(&self) -> Box<dyn Enlarge + '_> {
+        match self {
+            Self::Interpolated(interpolated) => Box::new(*interpolated),
+            Self::Anchored(upscaler) => Box::new(upscaler.as_ref()),
+            Self::Paired { model, coder, scale } => {
+                Box::new(ByDictionary { scale: *scale, ..ByDictionary::new(model, coder.as_ref()) })
+            }
+        }
+    }
+}
+
+fn coder_of(method: paper::Enlarger) -> Box<dyn SparseCoder<f32> + Sync> {
+    match method {
+        paper::Enlarger::PairDict | paper::Enlarger::ExDict => Box::new(Lasso::lambda(LAMBDA)),
+        _ => Box::new(OneSparse::default()),
+    }
+}

@@ -1,0 +1,35 @@
+//! Folders of pictures.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// What a picture in a folder is called; a picture that is named itself may be called anything.
+const PICTURES: [&str; 12] = ["bmp", "jpeg", "jpg", "pam", "pbm", "pgm", "png", "pnm", "ppm", "tif", "tiff", "webp"];
+
+/// Files as they are, and the pictures of folders.
+pub(crate) fn pictures_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut pictures = Vec::new();
+    for path in paths {
+        if path.is_dir() { pictures.extend(pictures_in(path)?) } else { pictures.push(path.clone()) }
+    }
+    Ok(pictures)
+}
+
+/// The pictures of a folder, by name.
+pub(crate) fn pictures_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let unreadable = || format!("cannot read the folder {}", folder.display());
+    let mut pictures = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(unreadable)? {
+        let path = entry.with_context(unreadable)?.path();
+        let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+        if extension.is_some_and(|extension| PICTURES.contains(&extension.as_str())) && path.is_file() {
+            pictures.push(path);
+        }
+    }
+    if pictures.is_empty() {
+        bail!("the folder {} holds no picture ({})", folder.display(), PICTURES.join(", "));
+    }
+    pictures.sort();
+    Ok(pictures)
+}

@@ -1,0 +1,197 @@
+//! `sparsemble upscale` and `sparsemble eval`.
+
+use std::fs;
+
+use sparsemble::Run;
+use sparsemble::image::{
+    BitDepth, GrayImage, Interpolation, Layout, Picture, Raster, Size, read, read_picture, resize, write_by_rows,
+    write_picture,
+};
+use sparsemble::metrics::{Protocol, Quality};
+
+use crate::program::{Program, photograph};
+
+const SIZE: Size = Size { width: 60, height: 45 };
+
+/// A piece of a photograph in colour.
+fn original() -> Picture {
+    let photo = read_picture(photograph("chelsea.png")).unwrap();
+    let piece = |plane: &GrayImage| plane.cropped((90, 120), Size { width: 120, height: 90 }).unwrap();
+    Picture { planes: photo.planes.iter().map(piece).collect(), depth: BitDepth::Eight }
+}
+
+/// A folder with it, `original.png`, and with what is left of it at half the size, `small.png`.
+fn with_pictures() -> Program {
+    let program = Program::new();
+    write_picture(program.path("original.png"), &original()).unwrap();
+    let half = |plane: &GrayImage| resize(plane, SIZE, Interpolation::Bicubic, Run::default()).unwrap();
+    let small = Picture { planes: original().planes.iter().map(half).collect(), depth: BitDepth::Eight };
+    write_picture(program.path("small.png"), &small).unwrap();
+    program
+}
+
+fn size_of(program: &Program, name: &str) -> Size {
+    read(program.path(name)).unwrap().size()
+}
+
+#[test]
+fn interpolation_is_that_of_the_library_and_is_judged_by_name() {
+    let program = with_pictures();
+    for (method, interpolation) in [("bicubic", Interpolation::Bicubic), ("lanczos", Interpolation::Lanczos3)] {
+        let report = program.json(&format!("upscale small.png --method {method} -o {method}.png"));
+        assert_eq!((&report["pictures"][0]["width"], &report["method"]), (&120.into(), &method.into()));
+        let found = read_picture(program.path(&format!("{method}.png"))).unwrap();
+        let small = read_picture(program.path("small.png")).unwrap();
+        // The brightness and both colours are by the method for bicubic; for Lanczos the brightness alone is.
+        let expected =
+            |plane: &GrayImage| resize(plane, found.planes[0].size(), interpolation, Run::default()).unwrap();
+        if interpolation == Interpolation::Bicubic {
+            for (plane, found) in small.planes.iter().zip(&found.planes) {
+                assert_eq!(&expected(plane).quantised(BitDepth::Eight), found);
+            }
+        }
+        let judged = program.json(&format!("eval {method}.png --reference original.png --shave 2"));
+        let quality = Quality::of(&original(), &found, Protocol::Brightness, 2, Run::default()).unwrap();
+        assert!((judged["mean"]["psnr"].as_f64().unwrap() - quality.psnr).abs() < 1e-12);
+        assert!((judged["pictures"][0]["ssim"].as_f64().unwrap() - quality.ssim).abs() < 1e-12);
+        assert!(judged["protocol"].as_str().unwrap().contains("BT.601"));
+    }
+    let colours = program.json("eval bicubic.png --reference original.png --protocol colours");
+    assert!(colours["protocol"].as_str().unwrap().starts_with("colours"));
+    let (text, _) = program.succeed("eval bicubic.png lanczos.png -r original.png");
+    assert!(text.contains("mean of 2") && text.contains("dB") && text.contains("0 pixels shaved"), "{text}");
+}
+
+#[test]
+fn the_size_is_exact_for_any_scale_and_any_kind_of_file() {
+    let program = with_pictures();
+    for (words, name, width, height) in [
+        ("--scale 1", "one.png", 60, 45),
+        ("--scale 1.5", "half.tif", 90, 68),
+        ("--scale 3", "three.webp", 180, 135),
+        ("-s 4", "four.bmp", 240, 180),
+        ("--size 100x171", "any.jpg", 100, 171),
+    ] {
+        program.succeed(&format!("upscale small.png {words} --method bicubic -o {name}"));
+        assert_eq!(size_of(&program, name), Size { width, height }, "{words}");
+    }
+    program.succeed("upscale small.png --method bicubic");
+    assert_eq!(size_of(&program, "small_x2.png"), Size { width: 120, height: 90 });
+    program.succeed("upscale small.png --method bicubic --scale 1.5");
+    assert_eq!(size_of(&program, "small_x1.5.png").width, 90);
+}
+
+#[test]
+fn alpha_depth_profile_and_turn_are_kept_or_it_is_said_that_they_are_not() {
+    let program = Program::new();
+    let exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0".to_vec();
+    let layout = Layout {
+        size: Size { width: 20, height: 10 },
+        channels: 4,
+        depth: BitDepth::Sixteen,
+        profile: Some(vec![1, 2, 3]),
+        exif: Some(exif),
+    };
+    let plane =
+        |c: usize| GrayImage::from_fn(layout.size, |row, column| (row * 7 + column * 3 + 40 * c) as f64).unwrap();
+    write_by_rows(program.path("deep.png"), &layout, 10, |_| Ok((0..4).map(plane).collect())).unwrap();
+    let (_, warnings) = program.succeed("upscale deep.png --method bicubic -o same.png");
+    assert_eq!(warnings, "");
+    let same = Raster::read(program.path("same.png")).unwrap().layout();
+    assert_eq!(same, Layout { size: Size { width: 40, height: 20 }, ..layout.clone() });
+
+    // A TIFF file cannot say how it is to be turned: it is turned.
+    let (_, warnings) = program.succeed("upscale deep.png --method bicubic -o turned.tif");
+    assert!(warnings.contains("EXIF") && !warnings.contains("profile"), "{warnings}");
+    let turned = Raster::read(program.path("turned.tif")).unwrap().layout();
+    assert_eq!((turned.size, turned.depth), (Size { width: 20, height: 40 }, BitDepth::Sixteen));
+
+    let (_, warnings) = program.succeed("upscale deep.png --method bicubic -o shallow.webp");
+    assert!(warnings.contains("16 bits"), "{warnings}");
+    assert!(program.fail("upscale deep.png --method bicubic -o no.jpg", 1).contains("alpha"));
+    assert!(!program.files().contains(&"no.jpg".to_owned()));
+}
+
+#[test]
+fn folders_are_enlarged_into_folders_and_judged_by_their_names() {
+    let program = with_pictures();
+    fs::create_dir(program.path("in")).unwrap();
+    for name in ["a.png", "b.png"] {
+        fs::copy(program.path("small.png"), program.path("in").join(name)).unwrap();
+        fs::copy(program.path("original.png"), program.path(name)).unwrap();
+    }
+    fs::write(program.path("in/notes.txt"), "no picture").unwrap();
+    let report = program.json("upscale in small.png --method bicubic -o out");
+    assert_eq!(report["pictures"].as_array().unwrap().len(), 3);
+    let judged = program.json("eval out/a_x2.png out/b_x2.png --reference . --shave 2");
+    assert!(judged["pictures"][1]["reference"].as_str().unwrap().ends_with("b.png"));
+    assert!(program.fail("upscale in --method bicubic -o out", 1).contains("exists"));
+    program.succeed("upscale in --method bicubic -o out --force");
+    assert!(program.fail("upscale in -o else --uncertainty u.png", 2).contains("one picture"));
+    assert!(program.fail("upscale small.png in/../small.png -o else", 2).contains("both become"));
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_written() {
+    let program = with_pictures();
+    let before = program.files();
+    for (words, code, says) in [
+        ("upscale small.png --scale 5 -o x.png", 2, "1 to 4"),
+        ("upscale small.png --scale nan -o x.png", 2, "1 to 4"),
+        ("upscale small.png --size 30x30 --method bicubic -o x.png", 1, "60×45"),
+        ("upscale small.png --size 30 --method bicubic -o x.png", 2, "WIDTHxHEIGHT"),
+        ("upscale small.png --method bicubic -o x.gif", 1, "ends in .png"),
+        ("upscale small.png --method bicubic -o no/x.png", 1, "no folder"),
+        ("upscale small.png --method bicubic -o x.png --uncertainty x.mat", 1, ".npy or .csv"),
+        ("upscale none.png --method bicubic -o x.png", 1, "none.png"),
+        ("eval small.png --reference original.png", 1, "60×45"),
+        ("eval small.png --reference small.png --shave 40", 1, "shave"),
+    ] {
+        let line = program.fail(words, code);
+        assert!(line.contains(says), "{words}: {line}");
+    }
+    assert_eq!(program.files(), before);
+}
+
+#[test]
+fn the_model_of_the_program_beats_interpolation_and_keeps_brightness_and_colours() {
+    let program = with_pictures();
+    let judged = |method: &str| {
+        program.succeed(&format!("upscale small.png --method {method} -o {method}.png"));
+        program.json(&format!("eval {method}.png --reference original.png --shave 2"))["mean"]["psnr"].as_f64().unwrap()
+    };
+    let (anchored, bicubic, lanczos) = (judged("anchored"), judged("bicubic"), judged("lanczos"));
+    assert!(anchored > bicubic + 0.5 && anchored > lanczos + 0.3, "{anchored} against {bicubic} and {lanczos}");
+    let means = |name: &str| {
+        let planes = read_picture(program.path(name)).unwrap().planes;
+        planes
+            .iter()
+            .map(|plane| plane.samples().iter().sum::<f64>() / plane.samples().len() as f64)
+            .collect::<Vec<_>>()
+    };
+    for (small, large) in means("small.png").iter().zip(means("anchored.png")) {
+        assert!((small - large).abs() < 0.5, "{small} became {large}");
+    }
+}
+
+#[test]
+fn an_upscaler_is_trained_on_pictures_resumed_and_used() {
+    let program = with_pictures();
+    let words = "train --method upscaler --atoms 4 --models 2 --precision byte --seed 3";
+    let report = program.json(&format!("{words} -o own.safetensors original.png small.png"));
+    assert_eq!((&report["model"]["kind"], &report["n_pictures"]), (&"upscaler".into(), &2.into()));
+    program.succeed(&format!("{words} -o again.safetensors original.png small.png --threads 1"));
+    assert_eq!(program.bytes("again.safetensors"), program.bytes("own.safetensors"));
+    program.succeed("upscale small.png --model own.safetensors -o out.png --uncertainty doubt.npy");
+    assert_eq!(size_of(&program, "out.png"), Size { width: 120, height: 90 });
+    assert!(program.succeed("info own.safetensors").0.contains("upscaler"));
+    for (words, code, says) in [
+        ("upscale small.png --model own.safetensors --scale 3 -o x.png", 2, "--scale 2 or less"),
+        ("train --method upscaler --phi gaussian:measurements=4 -o x.safetensors small.png", 2, "--phi"),
+        ("train --method upscaler --scale 7 -o x.safetensors small.png", 2, "2, 3 or 4"),
+        ("train --method boost-ex --scale 2 -o x.safetensors small.png", 2, "--scale"),
+    ] {
+        let line = program.fail(words, code);
+        assert!(line.contains(says), "{words}: {line}");
+    }
+}
