@@ -21,7 +21,7 @@ pub enum Protocol {
 pub struct Quality {
     /// See [`psnr`](super::psnr); infinite for equal pictures.
     pub psnr: f64,
-    /// See [`ssim`].
+    /// See [`ssim()`].
     pub ssim: f64,
 }
 

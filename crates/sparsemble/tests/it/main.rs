@@ -29,5 +29,6 @@ mod recipe;
 mod restoration;
 #[cfg(feature = "io")]
 mod super_resolution_anchored;
+#[cfg(feature = "io")]
 mod super_resolution_pairs;
 mod weights;
