@@ -112,7 +112,8 @@ fn enlarged(
     let mut deviations = Vec::new();
     for start in (0..to.height).step_by(enlargement.step()) {
         let rows = start..(start + enlargement.step()).min(to.height);
-        let strip = enlargement.rows(rows.clone(), &source, run.part(rows, to.height))?;
+        let pixels = rows.start * to.width..rows.end * to.width;
+        let strip = enlargement.rows(rows, &source, run.part(pixels, to.width * to.height))?;
         made.iter_mut().zip(strip.planes).for_each(|(plane, rows)| plane.extend(rows.into_samples()));
         deviations.extend(strip.deviation.into_samples());
     }

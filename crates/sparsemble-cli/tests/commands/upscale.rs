@@ -7,7 +7,7 @@ use sparsemble::image::{
     BitDepth, GrayImage, Interpolation, Layout, Picture, Raster, Size, read, read_picture, resize, write_by_rows,
     write_picture,
 };
-use sparsemble::metrics::{Protocol, Quality};
+use sparsemble::metrics::{Protocol, Quality, mse};
 
 use crate::program::{Program, photograph};
 
@@ -47,7 +47,9 @@ fn interpolation_is_that_of_the_library_and_is_judged_by_name() {
             |plane: &GrayImage| resize(plane, found.planes[0].size(), interpolation, Run::default()).unwrap();
         if interpolation == Interpolation::Bicubic {
             for (plane, found) in small.planes.iter().zip(&found.planes) {
-                assert_eq!(&expected(plane).quantised(BitDepth::Eight), found);
+                // By way of brightness and colour: what was half way between two levels may go to the other.
+                let apart = mse(&expected(plane).quantised(BitDepth::Eight), found).unwrap();
+                assert!(apart < 0.01, "{apart}");
             }
         }
         let judged = program.json(&format!("eval {method}.png --reference original.png --shave 2"));

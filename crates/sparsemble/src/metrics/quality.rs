@@ -36,7 +36,9 @@ impl Quality {
         let [truth, found] = [planes(reference, protocol)?, planes(image, protocol)?];
         let compare = |(truth, found): (&GrayImage, &GrayImage)| -> Result<(f64, f64)> {
             found.expect_size(truth.size())?;
-            let [truth, found] = [truth.shaved(shave)?, found.shaved(shave)?];
+            let nothing_left = |_| Error::parameter("shave", shave, "leaves nothing of the picture");
+            let (truth, found) =
+                (truth.shaved(shave).map_err(nothing_left)?, found.shaved(shave).map_err(nothing_left)?);
             Ok((mse(&truth, &found)?, ssim(&truth, &found, run)?))
         };
         let pairs = truth.iter().zip(&found).map(compare).collect::<Result<Vec<_>>>()?;
