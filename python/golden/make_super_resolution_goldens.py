@@ -4,8 +4,8 @@ Run from anywhere, with SciPy installed:
 
     python python/golden/make_super_resolution_goldens.py
 
-The files go to crates/sparsemble/tests/it/golden/, where `super_resolution_pairs.rs` reads them. The rows of a
-picture are rows here, so that the same bytes are columns in Rust.
+The files go to crates/sparsemble/tests/it/golden/, where `super_resolution_pairs.rs` reads them. The rows of
+a picture are rows here, so that the same bytes are columns in Rust.
 """
 
 from pathlib import Path
@@ -67,7 +67,10 @@ def references():
     estimate = resized(small, 2 * SMALL_HEIGHT, 2 * SMALL_WIDTH)
     return {
         "picture": (picture, "a picture"),
-        "features": (np.array(maps, dtype=float).reshape(1, -1), "its gradients, filter by filter, row by row"),
+        "features": (
+            np.array(maps, dtype=float).reshape(1, -1),
+            "its gradients, filter by filter, row by row",
+        ),
         "small": (small, "a small picture"),
         "estimate": (estimate, "the same enlarged by bicubic interpolation"),
         "projected": (back_projected(estimate, small), f"that after {ITERATIONS} back-projections"),
