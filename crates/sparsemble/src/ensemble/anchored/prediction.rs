@@ -46,7 +46,7 @@ impl<T: Scalar> Packed<T> {
             weight: T::from_f64(weight),
         };
         let outputs = frame.outputs();
-        let transposed = Matrix::from_fn(outputs.columns(), outputs.rows(), |r, c| outputs.column(r)[c]);
+        let transposed = outputs.view().transposed().to_matrix();
         Self {
             sizes: [frame.features(), frame.directions(), frame.common(), outputs].map(Matrix::columns),
             n_inputs: frame.n_inputs(),
