@@ -46,6 +46,7 @@ pub mod ensemble;
 mod error;
 #[cfg(feature = "io")]
 mod files;
+pub mod graph;
 pub mod image;
 mod instances;
 mod kernels;
