@@ -99,6 +99,19 @@ impl StackedCodes {
         self.coefficients.iter().all(|a| *a >= 0.0)
     }
 
+    /// Σ n² over the rows, where n samples have an entry: the multiply-adds that AᵀA takes, and the most entries it can
+    /// have.
+    pub fn products(&self) -> usize {
+        let mut products = 0_usize;
+        for member in self.members() {
+            let mut counts = vec![0_usize; member.n_atoms];
+            let entries = member.atoms.iter().zip(member.coefficients).filter(|(_, a)| **a != 0.0);
+            entries.for_each(|(&atom, _)| counts[atom as usize] += 1);
+            products = counts.iter().fold(products, |sum, n| sum.saturating_add(n.saturating_mul(*n)));
+        }
+        products
+    }
+
     /// The codes in one of the members.
     ///
     /// # Panics
@@ -163,7 +176,9 @@ mod tests {
         codes.push(2, vec![1, 1], vec![0.0, 2.0]).unwrap();
         assert_eq!(codes.members().map(|member| member.rows()).collect::<Vec<_>>(), [0..3, 3..5]);
         assert_eq!([codes.member(1).entry(0), codes.member(1).entry(1)], [None, Some((1, 2.0))]);
-        assert_eq!((codes.n_rows(), codes.n_nonzero()), (5, 3));
+        assert_eq!((codes.n_rows(), codes.n_nonzero(), codes.products()), (5, 3, 3));
+        codes.push(2, vec![1, 1], vec![1.0, 2.0]).unwrap();
+        assert_eq!(codes.products(), 7);
     }
 
     #[test]
