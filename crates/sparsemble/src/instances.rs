@@ -68,7 +68,7 @@ pub struct Instances<T: Scalar> {
     pub(crate) estimate: fn(&GaussianEstimator<T>, MatrixView<'_, T>, Run<'_>) -> Result<Estimate<T>>,
     pub(crate) member_codes: fn(&MemberGraph, MatrixView<'_, T>, u64, Run<'_>) -> Result<StackedCodes>,
     pub(crate) example_graph: fn(&ExampleGraph, MatrixView<'_, T>, u64, Run<'_>) -> Result<BuiltGraph>,
-    pub(crate) neighbours: fn(&NeighbourGraph, MatrixView<'_, T>, Run<'_>) -> Result<BuiltGraph>,
+    pub(crate) neighbours: fn(NeighbourGraph, MatrixView<'_, T>, Run<'_>) -> Result<BuiltGraph>,
     pub(crate) train: fn(&Recipe, Work<'_, T>, &mut Watch<'_, T>) -> Result<Trained<T>>,
 }
 

@@ -123,8 +123,10 @@ impl Duplicates {
 /// Equal columns have equal hashes; the result does not depend on which.
 fn hash<T: Scalar>(column: &[T]) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
-    // Adding zero takes the sign off a zero and changes nothing else.
-    column.iter().for_each(|x| hasher.write_u64((x.to_f64() + 0.0).to_bits()));
+    for x in column {
+        // Adding zero takes the sign off a zero and changes nothing else.
+        hasher.write_u64((x.to_f64() + 0.0).to_bits());
+    }
     hasher.finish()
 }
 

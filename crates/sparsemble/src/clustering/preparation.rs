@@ -188,7 +188,9 @@ impl Step {
             let constant = values.iter().all(|value| value.to_bits() == values[0].to_bits());
             let count = values.len() as f64;
             let mean: f64 = values.iter().map(|value| value / count).sum();
-            values.iter_mut().for_each(|value| *value = if constant { 0.0 } else { *value - mean });
+            for value in &mut *values {
+                *value = if constant { 0.0 } else { *value - mean };
+            }
         }
         if self.unit { normalise(values) } else { values.iter().any(|value| value.abs() > 0.0) }
     }

@@ -110,20 +110,20 @@ impl ExampleGraph {
         }
         let examples = Examples { n_atoms: self.atoms.of(samples.columns())? };
         let (members, beta) = match self.weights {
-            ExampleWeights::Averaged => self.averaged(samples, &examples, seed, run)?,
-            ExampleWeights::Boosted => self.boosted(samples, &examples, seed, run)?,
+            ExampleWeights::Averaged => self.averaged(samples, examples, seed, run)?,
+            ExampleWeights::Boosted => self.boosted(samples, examples, seed, run)?,
         };
-        Ok(BuiltGraph::new(Graph::from_directed(&combined(&members, &beta)?)?, 0))
+        Ok(BuiltGraph::new(Graph::from_directed(&combined(&members, &beta))?, 0))
     }
 
     fn averaged<T: Scalar>(
         &self,
         samples: MatrixView<'_, T>,
-        examples: &Examples,
+        examples: Examples,
         seed: u64,
         run: Run<'_>,
     ) -> Result<(Vec<Member>, Vec<f64>)> {
-        let averaging = Averaging { n_models: self.n_members, seed, ..Averaging::new(examples) };
+        let averaging = Averaging { n_models: self.n_members, seed, ..Averaging::new(&examples) };
         let mut members = Vec::with_capacity(self.n_members);
         for number in 0..self.n_members {
             let part = |pass: usize| run.passes(pass..pass + 1, 2 * self.n_members, samples.columns());
@@ -140,12 +140,12 @@ impl ExampleGraph {
     fn boosted<T: Scalar>(
         &self,
         samples: MatrixView<'_, T>,
-        examples: &Examples,
+        examples: Examples,
         seed: u64,
         run: Run<'_>,
     ) -> Result<(Vec<Member>, Vec<f64>)> {
         let coder = self.coder();
-        let boost = Boost { n_models: self.n_members, seed, exclude_own: true, ..Boost::new(examples, &coder) };
+        let boost = Boost { n_models: self.n_members, seed, exclude_own: true, ..Boost::new(&examples, &coder) };
         let mut boosting = boost.start(samples)?;
         let mut members = Vec::with_capacity(self.n_members);
         let part = |round: usize| run.passes(round..round + 1, self.n_members, samples.columns());
@@ -176,7 +176,7 @@ impl Member {
 }
 
 /// Ā = Σ β_l Ā_l.
-fn combined(members: &[Member], beta: &[f64]) -> Result<SparseCodes<f64>> {
+fn combined(members: &[Member], beta: &[f64]) -> SparseCodes<f64> {
     let n_samples = members.first().map_or(0, |member| member.sources.len());
     let most = n_samples.saturating_mul(members.len());
     let mut codes = SparseCodes::with_capacity(n_samples, n_samples, most);
@@ -190,5 +190,5 @@ fn combined(members: &[Member], beta: &[f64]) -> Result<SparseCodes<f64>> {
         let sums = entries.chunk_by(|a, b| a.0 == b.0).map(|group| (group[0].0, group.iter().map(|(_, a)| a).sum()));
         codes.push(sums);
     }
-    Ok(codes)
+    codes
 }

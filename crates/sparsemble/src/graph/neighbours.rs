@@ -70,11 +70,11 @@ impl NeighbourGraph {
     /// # Errors
     /// See [`NeighbourGraph`].
     pub fn build<T: Scalar>(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<BuiltGraph> {
-        (T::instances().neighbours)(self, samples, run)
+        (T::instances().neighbours)(*self, samples, run)
     }
 
     /// [`Self::build`]; see [`crate::instances`].
-    pub(crate) fn build_here<T: Scalar>(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<BuiltGraph> {
+    pub(crate) fn build_here<T: Scalar>(self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<BuiltGraph> {
         check_samples(samples)?;
         if self.count == 0 {
             return Err(Error::parameter("neighbours", 0, "must be at least 1"));
@@ -90,7 +90,9 @@ impl NeighbourGraph {
         let blocks =
             run.map_blocks(points.count(), BLOCK, scratch, |scratch, range| Ok(all.nearest(&points, scratch, range)))?;
         let mut codes = SparseCodes::with_capacity(points.count(), points.count(), points.count() * self.count);
-        blocks.iter().for_each(|block| codes.append(block));
+        for block in &blocks {
+            codes.append(block);
+        }
         Ok(BuiltGraph::new(Graph::from_directed(&codes)?, 0))
     }
 }
@@ -159,7 +161,9 @@ impl<T: Scalar> All<T> {
             subtract(&mut from_origin[..rows], &self.origin);
             tiles.push(from_origin);
         }
-        leaders.iter_mut().for_each(|leaders| leaders.entries.clear());
+        for leaders in &mut *leaders {
+            leaders.entries.clear();
+        }
         for (chunk, panels) in self.chunks.iter().enumerate() {
             correlate(panels, tiles, products);
             let first = chunk * CHUNK;
@@ -182,9 +186,9 @@ impl<T: Scalar> Leaders<T> {
         const PART: usize = 16;
         for (start, part) in (first..).step_by(PART).zip(products.chunks(PART)) {
             // Nearly all are too small; without a way out in between that is seen many at a time.
-            let limit = self.limit();
-            let some = limit.is_none_or(|limit| part.iter().fold(false, |any, product| any | (*product > limit)));
-            if some {
+            let largest =
+                |limit: T| part.iter().fold(limit, |most, &product| if product > most { product } else { most });
+            if self.limit().is_none_or(|limit| largest(limit) > limit) {
                 for (j, &product) in (start..).zip(part).filter(|(j, _)| *j != own) {
                     if self.limit().is_none_or(|limit| product > limit) {
                         let place = self.entries.partition_point(|(other, _)| *other >= product);

@@ -16,6 +16,9 @@ use super::{Graph, StackedCodes};
 /// Rows a thread forms at a time.
 const BLOCK: usize = 256;
 
+/// The most entries of a graph: 16 GB of them, twice that while it is made.
+const MOST_ENTRIES: usize = 1 << 31;
+
 /// Sparse codes that are read a sample at a time.
 pub(super) trait SampleCodes: Sync {
     /// The number of atoms.
@@ -86,6 +89,11 @@ impl Users {
         Self { starts, samples, coefficients }
     }
 
+    /// Σ n², where an atom codes n samples.
+    fn products(&self) -> usize {
+        self.starts.windows(2).map(|ends| (ends[1] - ends[0]).saturating_pow(2)).fold(0, usize::saturating_add)
+    }
+
     fn of_atom(&self, atom: u32) -> impl Iterator<Item = (u32, f32)> + '_ {
         let range = self.starts[atom as usize]..self.starts[atom as usize + 1];
         self.samples[range.clone()].iter().copied().zip(self.coefficients[range].iter().copied())
@@ -103,6 +111,11 @@ pub(super) fn product_graph(codes: &dyn SampleCodes, run: Run<'_>) -> Result<Gra
         return Err(Error::parameter("codes: samples", count, "must be fewer than 2³²"));
     }
     let users = Users::of(codes);
+    let entries = users.products().min(count.saturating_mul(count));
+    if entries > MOST_ENTRIES {
+        let reason = "are too many to keep; give members more atoms, or only positive coefficients, whose graph need not be formed";
+        return Err(Error::parameter("graph: entries", entries, reason));
+    }
     let scratch = || Row { sums: vec![0.0; count], touched: Vec::new(), entries: Vec::new() };
     let rows = run.map_blocks(count, BLOCK, scratch, |row, range| row.block(codes, &users, range))?;
     let total = rows.iter().map(|rows| rows.neighbours.len()).sum();
