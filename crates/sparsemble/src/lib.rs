@@ -38,6 +38,7 @@
 
 mod blocks;
 mod cholesky;
+pub mod clustering;
 pub mod coding;
 pub mod degradation;
 pub mod dictionary;
@@ -46,6 +47,7 @@ pub mod ensemble;
 mod error;
 #[cfg(feature = "io")]
 mod files;
+pub mod graph;
 pub mod image;
 mod instances;
 mod kernels;

@@ -1,0 +1,9 @@
+//! Clustering: samples to labels by the graph of their sparse codes (§V).
+
+mod duplicates;
+mod features;
+mod preparation;
+
+pub use duplicates::Duplicates;
+pub use features::RangeRatio;
+pub use preparation::{Centre, Preparation, Prepared, Scaling};
