@@ -130,6 +130,19 @@ pub(super) fn product_graph(codes: &dyn SampleCodes, run: Run<'_>) -> Result<Gra
     Graph::new(starts, neighbours, weights)
 }
 
+impl StackedCodes {
+    /// |AᵀA| without its diagonal.
+    ///
+    /// # Cost
+    /// [`products`](Self::products) multiply-adds, and memory for twice the graph.
+    ///
+    /// # Errors
+    /// If a weight is not finite in single precision, or the run was interrupted.
+    pub fn graph(&self, run: Run<'_>) -> Result<Graph> {
+        product_graph(self, run)
+    }
+}
+
 /// Some rows of the graph.
 #[derive(Default)]
 struct Rows {
