@@ -18,6 +18,7 @@
 mod archive;
 mod codes;
 mod expansion;
+mod labelled;
 mod location;
 mod mat;
 mod npy;
@@ -25,6 +26,7 @@ mod numbers;
 mod storage;
 mod table;
 
+pub use labelled::{Classes, LabelledSamples, read_labelled};
 pub use storage::MatrixFile;
 
 use std::path::Path;
@@ -71,7 +73,7 @@ pub fn read<T: Scalar>(location: impl AsRef<Path>) -> Result<MatrixFile<T>> {
     let samples = match format {
         Format::Npz => Archive::open(file, length).and_then(|mut archive| archive.samples(name.as_deref())),
         Format::Mat => mat::samples(file, length, name.as_deref()),
-        Format::Csv | Format::Npy => table::read(file),
+        Format::Csv | Format::Npy => table::read(file, None).map(|table| table.samples),
     };
     samples.map_err(|reason| reason.about_data(&path))
 }
