@@ -1,4 +1,4 @@
-//! |AᵀA| of sparse codes, row by row: two samples are alike by as much as the same atoms speak for both.
+//! |AᵀA| of sparse codes, row by row (§V): two samples are alike by as much as the same atoms speak for both.
 //!
 //! Row i adds up, for each atom that codes sample i, the samples that this atom codes. Every row is formed on its own, so
 //! both halves of the symmetric product are computed, each by the same sums in the same order and therefore to the same
