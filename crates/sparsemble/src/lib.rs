@@ -38,6 +38,7 @@
 
 mod blocks;
 mod cholesky;
+pub mod clustering;
 pub mod coding;
 pub mod degradation;
 pub mod dictionary;

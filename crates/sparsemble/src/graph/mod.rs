@@ -8,6 +8,7 @@ mod eights;
 
 pub use affinity::Affinity;
 pub use eights::Eight;
+pub(crate) use eights::{VERTICES, fill};
 
 use crate::coding::SparseCodes;
 use crate::error::{Error, Result, expect_size};
