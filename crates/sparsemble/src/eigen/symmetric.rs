@@ -58,8 +58,8 @@ fn make_tridiagonal<S: Simd>(simd: S, a: &mut Columns<f64>, diagonal: &mut [f64]
         v[k + 1] -= reflected;
         let factor = 2.0 / dot(simd, v, v);
         factors[k] = factor;
-        for c in k + 1..size {
-            product[c] = factor * dot(simd, a.padded(c), v);
+        for (c, product) in product[..size].iter_mut().enumerate().skip(k + 1) {
+            *product = factor * dot(simd, a.padded(c), v);
         }
         product[..=k].fill(0.0);
         let half = 0.5 * factor * dot(simd, &product, v);

@@ -68,7 +68,7 @@ impl Affinity for Graph {
     }
 
     fn components(&self) -> Vec<u32> {
-        let mut components = Vec::new();
+        let mut waiting = Vec::new();
         let mut found = vec![u32::MAX; self.vertices()];
         let mut count = 0;
         for first in 0..self.vertices() {
@@ -76,12 +76,12 @@ impl Affinity for Graph {
                 continue;
             }
             found[first] = count;
-            components.push(first);
-            while let Some(i) = components.pop() {
+            waiting.push(first);
+            while let Some(i) = waiting.pop() {
                 for &j in self.row(i).0 {
                     if found[j as usize] == u32::MAX {
                         found[j as usize] = count;
-                        components.push(j as usize);
+                        waiting.push(j as usize);
                     }
                 }
             }
@@ -128,7 +128,8 @@ mod tests {
 
     /// Vertex i is joined to some of those that follow, by weights that differ.
     fn graph(vertices: usize) -> Graph {
-        let weight = |i: usize, j: usize| (i != j && (i * j + i + j) % 3 == 0).then_some(1.0 + ((i * j) % 7) as f32);
+        let weight =
+            |i: usize, j: usize| (i != j && (i * j + i + j).is_multiple_of(3)).then_some(1.0 + ((i * j) % 7) as f32);
         let (mut starts, mut neighbours, mut weights) = (vec![0], Vec::new(), Vec::new());
         for i in 0..vertices {
             for (j, weight) in (0..vertices).filter_map(|j| Some((j, weight(i, j)?))) {
@@ -152,12 +153,12 @@ mod tests {
             out
         };
         let found = product(1);
-        for i in 0..vertices {
+        for (i, found) in found.iter().enumerate() {
             let (neighbours, weights) = graph.row(i);
-            for v in 0..Eight::WIDTH {
+            for (v, found) in found.0.iter().enumerate() {
                 let terms = neighbours.iter().zip(weights).map(|(&j, &w)| f64::from(w) * block[j as usize].0[v]);
                 let expected: f64 = terms.sum();
-                assert!((found[i].0[v] - expected).abs() < 1e-11, "vertex {i}, vector {v}");
+                assert!((found - expected).abs() < 1e-11, "vertex {i}, vector {v}");
             }
         }
         assert_eq!(found, product(3));

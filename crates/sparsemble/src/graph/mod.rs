@@ -1,14 +1,16 @@
-//! Graphs of samples: an affinity between each sample and the few that are like it (§VI).
+//! Graphs of samples: an affinity between each sample and the few that are like it (§V).
 //!
 //! A [`Graph`] is stored as sparse rows and never as a T × T matrix. Spectral clustering asks for less than that: any
 //! [`Affinity`], which only has to multiply vectors.
 
 mod affinity;
 mod eights;
+mod implicit;
 
 pub use affinity::Affinity;
 pub use eights::Eight;
 pub(crate) use eights::{VERTICES, fill};
+pub use implicit::CodeAffinity;
 
 use crate::coding::SparseCodes;
 use crate::error::{Error, Result, expect_size};
@@ -82,7 +84,7 @@ impl Graph {
     /// # Ok::<(), sparsemble::Error>(())
     /// ```
     ///
-    /// Paper: §VI, the l1 graph of Eq. (17).
+    /// Paper: §V, the l1 graph of Eq. (17).
     pub fn from_directed<T: Scalar>(codes: &SparseCodes<T>) -> Result<Self> {
         expect_size("codes: number of atoms (that of samples)", codes.n_samples(), codes.n_atoms())?;
         if u32::try_from(codes.n_samples()).is_err() {

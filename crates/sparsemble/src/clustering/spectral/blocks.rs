@@ -49,8 +49,8 @@ fn inner_pieces<S: Simd>(simd: S, blocks: &[&Block], w: &[Eight], first: usize, 
             let mut sums = [f64x8::splat(simd, 0.0); HALF];
             for (v, w) in v[first..first + w.len()].iter().zip(w) {
                 let w = f64x8::from_slice(simd, &w.0);
-                for i in 0..HALF {
-                    sums[i] = f64x8::splat(simd, v.0[half * HALF + i]).mul_add(w, sums[i]);
+                for (sum, &v) in sums.iter_mut().zip(&v.0[half * HALF..]) {
+                    *sum = f64x8::splat(simd, v).mul_add(w, *sum);
                 }
             }
             for i in 0..HALF {

@@ -4,6 +4,7 @@
 //! thick restarts; `orthonormal.rs` and `blocks.rs` are its steps. docs/decisions/0020-eigenvectors.md says why.
 
 mod blocks;
+mod embedding;
 mod normalised;
 mod orthonormal;
 mod subspace;
@@ -69,7 +70,7 @@ const CROWDED: f64 = 0.01;
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 ///
-/// Paper: §VI, the step from a graph to clusters.
+/// Paper: §V, the step from a graph to clusters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeadingEigenvectors {
     /// e.
@@ -95,8 +96,8 @@ pub struct Eigenvectors {
     pub products: usize,
     /// How many connected components have an edge.
     pub components: usize,
-    /// How many vertices have no edge.
-    pub isolated: usize,
+    /// The vertices that have no edge.
+    pub isolated: Vec<u32>,
 }
 
 impl LeadingEigenvectors {

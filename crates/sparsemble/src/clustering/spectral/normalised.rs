@@ -14,7 +14,7 @@ use super::blocks::Block;
 const FEW: usize = 1 << 15;
 
 /// How the work on vectors of so many entries is run, beside the products of the graph.
-pub(super) fn beside<'a>(vertices: usize, run: Run<'a>) -> Run<'a> {
+pub(super) fn beside(vertices: usize, run: Run<'_>) -> Run<'_> {
     if vertices < FEW { Run::threads(1) } else { run.silent() }
 }
 
@@ -51,9 +51,10 @@ impl<'a> Normalised<'a> {
         &self.components
     }
 
-    /// How many vertices have no edges.
-    pub(super) fn isolated(&self) -> usize {
-        self.scales.iter().filter(|&&scale| scale <= 0.0).count()
+    /// The vertices that have no edges.
+    pub(super) fn isolated(&self) -> Vec<u32> {
+        let isolated = self.scales.iter().enumerate().filter(|(_, scale)| **scale <= 0.0);
+        isolated.map(|(i, _)| i as u32).collect()
     }
 
     /// M·V; `space` is overwritten.
@@ -87,7 +88,9 @@ impl Components {
             })
             .collect();
         volumes.retain(|&volume| volume > 0.0);
-        of.iter_mut().for_each(|component| *component = numbers[*component as usize].min(next));
+        for component in &mut of {
+            *component = numbers[*component as usize].min(next);
+        }
         let entry = |(&component, &degree): (&u32, &f64)| {
             volumes.get(component as usize).map_or(0.0, |volume| (degree / volume).sqrt())
         };

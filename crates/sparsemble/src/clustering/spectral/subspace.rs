@@ -147,8 +147,8 @@ impl<'a> Subspace<'a> {
         let frontier = self.projected.len() - before;
         let mut projected = vec![vec![SMALL_ZERO; kept + frontier]; kept + frontier];
         for (b, turns) in turns.iter().enumerate() {
-            for c in 0..WIDTH {
-                projected[b][b][c].0[c] = ritz.values[b * WIDTH + c];
+            for (c, row) in projected[b][b].iter_mut().enumerate() {
+                row.0[c] = ritz.values[b * WIDTH + c];
             }
             for f in 0..frontier {
                 let mut coupling = SMALL_ZERO;
