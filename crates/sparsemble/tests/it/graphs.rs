@@ -29,7 +29,7 @@ const KINDS: [&str; 10] = [
 ];
 
 /// Samples of unit norm near lines through the origin, the i-th near line i mod `lines`.
-fn near_lines<T: Scalar>(seed: u64, n_features: usize, n_samples: usize, lines: usize) -> Matrix<T> {
+pub(crate) fn near_lines<T: Scalar>(seed: u64, n_features: usize, n_samples: usize, lines: usize) -> Matrix<T> {
     let mut values = Values::new(seed);
     let directions: Matrix<f64> = values.matrix(n_features, lines);
     let mut samples = Matrix::zeros(n_features, n_samples);
@@ -346,7 +346,7 @@ fn what_makes_no_graph_is_refused() {
 
 /// Features and labels of one of the shared data sets, whose last column is the label; `None` if it is not there.
 #[cfg(feature = "io")]
-fn real_data(name: &str) -> Option<(Matrix<f32>, Vec<u32>)> {
+pub(crate) fn real_data(name: &str) -> Option<(Matrix<f32>, Vec<u32>)> {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/clustering").join(name);
     if !file.is_file() {
         eprintln!("SKIPPED: {} is not there", file.display());
