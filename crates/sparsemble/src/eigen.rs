@@ -1,4 +1,7 @@
-//! Eigenvectors of small symmetric positive definite matrices, such as covariances of patches.
+//! Eigenvectors of small symmetric matrices: by Jacobi's rotations where they are positive definite, such as covariances
+//! of patches, and otherwise by a tridiagonal matrix.
+
+mod symmetric;
 
 use fearless_simd::{Simd, dispatch};
 

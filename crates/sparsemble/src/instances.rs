@@ -6,6 +6,7 @@
 //! are compiled in this crate and in no other. What is light, or is called only by these, needs no entry.
 
 use crate::blocks::Run;
+use crate::clustering::{Duplicates, Preparation, Prepared};
 use crate::coding::{
     self, Coding, CodingBasis, ElasticNet, Fista, Lasso, OneSparse, Pursuit, Samples, SparseCoder, SparseCodes,
 };
@@ -66,6 +67,8 @@ pub struct Instances<T: Scalar> {
     pub(crate) gaussian_step: fn(&mut GaussianLearning<'_, T>, Run<'_>) -> Result<Option<f64>>,
     pub(crate) estimator: fn(&LocalGaussians<T>, &Seen<'_, T>, Run<'_>) -> Result<GaussianEstimator<T>>,
     pub(crate) estimate: fn(&GaussianEstimator<T>, MatrixView<'_, T>, Run<'_>) -> Result<Estimate<T>>,
+    pub(crate) preparation: fn(Preparation, MatrixView<'_, T>, Run<'_>) -> Result<Prepared<T>>,
+    pub(crate) duplicates: fn(MatrixView<'_, T>, Run<'_>) -> Result<Duplicates>,
     pub(crate) member_codes: fn(&MemberGraph, MatrixView<'_, T>, u64, Run<'_>) -> Result<StackedCodes>,
     pub(crate) example_graph: fn(&ExampleGraph, MatrixView<'_, T>, u64, Run<'_>) -> Result<BuiltGraph>,
     pub(crate) neighbours: fn(NeighbourGraph, MatrixView<'_, T>, Run<'_>) -> Result<BuiltGraph>,
@@ -98,6 +101,8 @@ impl<T: Scalar> Instances<T> {
             gaussian_step: |learning, run| learning.step_here(run),
             estimator: LocalGaussians::estimator_here,
             estimate: GaussianEstimator::estimate_here,
+            preparation: Preparation::prepare_here,
+            duplicates: Duplicates::find_here,
             member_codes: MemberGraph::codes_here,
             example_graph: ExampleGraph::build_here,
             neighbours: NeighbourGraph::build_here,

@@ -44,6 +44,11 @@ impl Duplicates {
     /// # Errors
     /// If a value is not finite, or the run was interrupted.
     pub fn find<T: Scalar>(samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Self> {
+        (T::instances().duplicates)(samples, run)
+    }
+
+    /// [`Self::find`]; see [`crate::instances`].
+    pub(crate) fn find_here<T: Scalar>(samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Self> {
         let work = |column: &mut Vec<T>, range: Range<usize>| {
             let hash = |i: usize| {
                 samples.copy_finite_column(i, column, "samples")?;

@@ -111,6 +111,11 @@ impl Preparation {
     /// # Errors
     /// See [`Preparation`].
     pub fn prepare<T: Scalar>(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Prepared<T>> {
+        (T::instances().preparation)(*self, samples, run)
+    }
+
+    /// [`Self::prepare`]; see [`crate::instances`].
+    pub(crate) fn prepare_here<T: Scalar>(self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Prepared<T>> {
         let parts = [0..1, 1..2, 2..3].map(|part| run.passes(part, 3, samples.columns()));
         let features = Features::of(samples, parts[0])?;
         let ranges = features.range_ratio();

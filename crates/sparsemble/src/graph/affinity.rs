@@ -9,6 +9,9 @@ use crate::kernels::best_level;
 use super::Graph;
 use super::eights::{Eight, fill};
 
+/// Sums that run side by side in a product.
+const SUMS: usize = 4;
+
 /// A symmetric matrix S of non-negative affinities between vertices, with zeros on its diagonal, which need not be stored:
 /// all that is asked of it are products.
 ///
@@ -61,14 +64,11 @@ impl Affinity for Graph {
 
     fn times(&self, block: &[Eight], out: &mut [Eight], run: Run<'_>) -> Result<()> {
         expect_vertices(self.vertices(), block, out)?;
-        fill(out, run, |vertices, out| {
-            let rows = vertices.map(|i| self.row(i));
-            dispatch!(best_level(), simd => rows.zip(out).for_each(|(row, out)| *out = combination(simd, row, block)));
-        })
+        fill(out, run, |rows, out| dispatch!(best_level(), simd => combinations(simd, self, rows.start, block, out)))
     }
 
     fn components(&self) -> Vec<u32> {
-        let mut components = Vec::new();
+        let mut waiting = Vec::new();
         let mut found = vec![u32::MAX; self.vertices()];
         let mut count = 0;
         for first in 0..self.vertices() {
@@ -76,12 +76,12 @@ impl Affinity for Graph {
                 continue;
             }
             found[first] = count;
-            components.push(first);
-            while let Some(i) = components.pop() {
+            waiting.push(first);
+            while let Some(i) = waiting.pop() {
                 for &j in self.row(i).0 {
                     if found[j as usize] == u32::MAX {
                         found[j as usize] = count;
-                        components.push(j as usize);
+                        waiting.push(j as usize);
                     }
                 }
             }
@@ -91,25 +91,35 @@ impl Affinity for Graph {
     }
 }
 
+/// Σ w_j x_j over the entries (j, w_j) of each of some rows of the graph.
+#[inline(always)]
+fn combinations<S: Simd>(simd: S, graph: &Graph, first: usize, block: &[Eight], out: &mut [Eight]) {
+    for (i, out) in out.iter_mut().enumerate() {
+        let (neighbours, weights) = graph.row(first + i);
+        *out = combination(simd, neighbours, weights, block);
+    }
+}
+
 /// Σ w_j x_j over the entries (j, w_j) of a sparse row.
 #[inline(always)]
-pub(super) fn combination<S: Simd>(simd: S, (places, weights): (&[u32], &[f32]), block: &[Eight]) -> Eight {
-    let zero = f64x8::splat(simd, 0.0);
+pub(super) fn combination<S: Simd>(simd: S, places: &[u32], weights: &[f32], block: &[Eight]) -> Eight {
     // Four sums, so that additions do not wait for each other.
-    let mut sums = [zero; 4];
-    let term = |j: u32, w: f32, sum: f64x8<S>| {
-        f64x8::from_slice(simd, &block[j as usize].0).mul_add(f64x8::splat(simd, f64::from(w)), sum)
-    };
-    let ((fours, rest), (four_weights, rest_weights)) = (places.as_chunks::<4>(), weights.as_chunks::<4>());
+    let mut sums = [f64x8::splat(simd, 0.0); SUMS];
+    let ((fours, rest), (four_weights, rest_weights)) = (places.as_chunks::<SUMS>(), weights.as_chunks::<SUMS>());
     for (places, weights) in fours.iter().zip(four_weights) {
-        for i in 0..4 {
-            sums[i] = term(places[i], weights[i], sums[i]);
+        for i in 0..SUMS {
+            sums[i] = with_term(simd, &block[places[i] as usize], weights[i], sums[i]);
         }
     }
-    for (sum, (&j, &w)) in sums.iter_mut().zip(rest.iter().zip(rest_weights)) {
-        *sum = term(j, w, *sum);
+    for i in 0..rest.len() {
+        sums[i] = with_term(simd, &block[rest[i] as usize], rest_weights[i], sums[i]);
     }
     Eight(((sums[0] + sums[1]) + (sums[2] + sums[3])).into())
+}
+
+#[inline(always)]
+fn with_term<S: Simd>(simd: S, x: &Eight, weight: f32, sum: f64x8<S>) -> f64x8<S> {
+    f64x8::from_slice(simd, &x.0).mul_add(f64x8::splat(simd, f64::from(weight)), sum)
 }
 
 #[cfg(test)]
@@ -118,7 +128,8 @@ mod tests {
 
     /// Vertex i is joined to some of those that follow, by weights that differ.
     fn graph(vertices: usize) -> Graph {
-        let weight = |i: usize, j: usize| (i != j && (i * j + i + j) % 3 == 0).then_some(1.0 + ((i * j) % 7) as f32);
+        let weight =
+            |i: usize, j: usize| (i != j && (i * j + i + j).is_multiple_of(3)).then_some(1.0 + ((i * j) % 7) as f32);
         let (mut starts, mut neighbours, mut weights) = (vec![0], Vec::new(), Vec::new());
         for i in 0..vertices {
             for (j, weight) in (0..vertices).filter_map(|j| Some((j, weight(i, j)?))) {
@@ -142,12 +153,12 @@ mod tests {
             out
         };
         let found = product(1);
-        for i in 0..vertices {
+        for (i, found) in found.iter().enumerate() {
             let (neighbours, weights) = graph.row(i);
-            for v in 0..Eight::WIDTH {
+            for (v, found) in found.0.iter().enumerate() {
                 let terms = neighbours.iter().zip(weights).map(|(&j, &w)| f64::from(w) * block[j as usize].0[v]);
                 let expected: f64 = terms.sum();
-                assert!((found[i].0[v] - expected).abs() < 1e-11, "vertex {i}, vector {v}");
+                assert!((found - expected).abs() < 1e-11, "vertex {i}, vector {v}");
             }
         }
         assert_eq!(found, product(3));

@@ -11,7 +11,6 @@ use crate::matrix::{Matrix, MatrixView};
 use crate::rng::Draw;
 use crate::scalar::Scalar;
 
-use super::product::product_graph;
 use super::{AtomCount, BuiltGraph, StackedCodes, check_samples};
 
 /// Samples whose energies a thread forms at a time.
@@ -189,19 +188,6 @@ impl MemberGraph {
         let basis = CodingBasis::new(dictionary.view())?;
         let coder = OneSparse { nonnegative: self.nonnegative, ..OneSparse::default() };
         Ok((basis.n_atoms(), coder.encode(&basis, &Samples::new(samples), run)?.codes))
-    }
-}
-
-impl StackedCodes {
-    /// |AᵀA| without its diagonal.
-    ///
-    /// # Cost
-    /// [`products`](Self::products) multiply-adds, and memory for twice the graph.
-    ///
-    /// # Errors
-    /// If a weight is not finite in single precision, or the run was interrupted.
-    pub fn graph(&self, run: Run<'_>) -> Result<super::Graph> {
-        product_graph(self, run)
     }
 }
 

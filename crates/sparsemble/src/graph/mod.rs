@@ -1,4 +1,4 @@
-//! Graphs of samples: an affinity between each sample and the few that are like it (§VI).
+//! Graphs of samples: an affinity between each sample and the few that are like it (§V).
 //!
 //! A [`Graph`] is stored as sparse rows and never as a T × T matrix. Spectral clustering asks for less than that: any
 //! [`Affinity`], which only has to multiply vectors.
@@ -8,6 +8,7 @@ mod atom_count;
 mod dictionary;
 mod eights;
 mod examples;
+mod implicit;
 mod kind;
 mod members;
 mod neighbours;
@@ -20,7 +21,9 @@ pub use affinity::Affinity;
 pub use atom_count::AtomCount;
 pub use dictionary::DictionaryGraph;
 pub use eights::Eight;
+pub(crate) use eights::{VERTICES, fill};
 pub use examples::{ExampleGraph, ExampleWeights};
+pub use implicit::CodeAffinity;
 pub use kind::GraphKind;
 pub use members::{MemberGraph, MemberLearner};
 pub use neighbours::NeighbourGraph;
@@ -113,7 +116,7 @@ impl Graph {
     /// # Ok::<(), sparsemble::Error>(())
     /// ```
     ///
-    /// Paper: §VI, the l1 graph of Eq. (17).
+    /// Paper: §V, the l1 graph of Eq. (17).
     pub fn from_directed<T: Scalar>(codes: &SparseCodes<T>) -> Result<Self> {
         expect_size("codes: number of atoms (that of samples)", codes.n_samples(), codes.n_atoms())?;
         if u32::try_from(codes.n_samples()).is_err() {

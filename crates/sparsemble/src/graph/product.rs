@@ -1,4 +1,4 @@
-//! |AᵀA| of sparse codes, row by row: two samples are alike by as much as the same atoms speak for both.
+//! |AᵀA| of sparse codes, row by row (§V): two samples are alike by as much as the same atoms speak for both.
 //!
 //! Row i adds up, for each atom that codes sample i, the samples that this atom codes. Every row is formed on its own, so
 //! both halves of the symmetric product are computed, each by the same sums in the same order and therefore to the same
@@ -128,6 +128,19 @@ pub(super) fn product_graph(codes: &dyn SampleCodes, run: Run<'_>) -> Result<Gra
         weights.extend(rows.weights);
     }
     Graph::new(starts, neighbours, weights)
+}
+
+impl StackedCodes {
+    /// |AᵀA| without its diagonal.
+    ///
+    /// # Cost
+    /// [`products`](Self::products) multiply-adds, and memory for twice the graph.
+    ///
+    /// # Errors
+    /// If a weight is not finite in single precision, or the run was interrupted.
+    pub fn graph(&self, run: Run<'_>) -> Result<Graph> {
+        product_graph(self, run)
+    }
 }
 
 /// Some rows of the graph.

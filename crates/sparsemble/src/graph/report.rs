@@ -27,7 +27,7 @@ pub struct GraphReport {
 }
 
 impl BuiltGraph {
-    pub(super) fn new(graph: Graph, unconverged: usize) -> Self {
+    pub(crate) fn new(graph: Graph, unconverged: usize) -> Self {
         let counts = || graph.starts().windows(2).map(|ends| ends[1] - ends[0]);
         let report = GraphReport {
             least_neighbours: counts().min().unwrap_or(0),

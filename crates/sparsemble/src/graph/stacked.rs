@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::coding::SparseCodes;
 use crate::error::{Error, Result, expect_size};
 
 /// The codes of T samples in L dictionaries, stacked: a sparse matrix A of K₁ + … + K_L rows and T columns.
@@ -127,6 +128,18 @@ impl StackedCodes {
         }
     }
 
+    /// The same matrix in compressed sparse columns.
+    pub fn into_codes(self) -> SparseCodes<f32> {
+        let mut codes = SparseCodes::with_capacity(self.n_rows(), self.n_samples, self.n_nonzero());
+        for i in 0..self.n_samples {
+            let entry = |member: MemberCodes<'_>| {
+                member.entry(i).map(|(atom, a)| ((member.first_row + atom as usize) as u32, a))
+            };
+            codes.push(self.members().filter_map(entry));
+        }
+        codes
+    }
+
     /// All members, in order.
     pub fn members(&self) -> impl Iterator<Item = MemberCodes<'_>> {
         (0..self.n_members()).map(|member| self.member(member))
@@ -179,6 +192,9 @@ mod tests {
         assert_eq!((codes.n_rows(), codes.n_nonzero(), codes.products()), (5, 3, 3));
         codes.push(2, vec![1, 1], vec![1.0, 2.0]).unwrap();
         assert_eq!(codes.products(), 7);
+        let columns = codes.into_codes();
+        assert_eq!(columns.column(0).collect::<Vec<_>>(), [(2, 0.5), (6, 1.0)]);
+        assert_eq!(columns.column(1).collect::<Vec<_>>(), [(0, -1.0), (4, 2.0), (6, 2.0)]);
     }
 
     #[test]

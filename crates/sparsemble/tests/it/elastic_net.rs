@@ -38,13 +38,13 @@ fn is_the_lasso_of_the_larger_dictionary<T: Scalar>(problem: &Problem<T>, net: E
     // In single precision rounding may leave a little more than was asked for.
     let enough = 1e-6_f64.max(40.0 * T::EPSILON.to_f64());
     assert!(coding.report.worst_gap <= Some(enough), "{:?}", coding.report);
-    for i in 0..n_samples {
+    for (i, excluded) in excluded.iter().enumerate() {
         let (found, expected) = (code(&coding, i), code(&by_lasso, i));
         let x = problem.samples.column(i);
         let energy: f64 = x.iter().map(|x| x.to_f64().powi(2)).sum();
         let values = [&found, &expected].map(|code| objective(&problem.atoms, x, code, net));
         assert!(values[0] <= values[1] + 2.0 * enough * energy, "sample {i}: {values:?}");
-        assert!(excluded[i].is_none_or(|own| found[own].abs() <= 0.0));
+        assert!(excluded.is_none_or(|own| found[own].abs() <= 0.0));
     }
 }
 

@@ -29,7 +29,7 @@ const KINDS: [&str; 10] = [
 ];
 
 /// Samples of unit norm near lines through the origin, the i-th near line i mod `lines`.
-fn near_lines<T: Scalar>(seed: u64, n_features: usize, n_samples: usize, lines: usize) -> Matrix<T> {
+pub(crate) fn near_lines<T: Scalar>(seed: u64, n_features: usize, n_samples: usize, lines: usize) -> Matrix<T> {
     let mut values = Values::new(seed);
     let directions: Matrix<f64> = values.matrix(n_features, lines);
     let mut samples = Matrix::zeros(n_features, n_samples);
@@ -342,4 +342,47 @@ fn what_makes_no_graph_is_refused() {
     }
     let all_zero = Matrix::<f64>::zeros(3, 30);
     assert!(MemberGraph::default().build(all_zero.view(), SEED, Run::default()).is_err());
+}
+
+/// Features and labels of one of the shared data sets, whose last column is the label; `None` if it is not there.
+#[cfg(feature = "io")]
+pub(crate) fn real_data(name: &str) -> Option<(Matrix<f32>, Vec<u32>)> {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/clustering").join(name);
+    if !file.is_file() {
+        eprintln!("SKIPPED: {} is not there", file.display());
+        return None;
+    }
+    let table = sparsemble::matrix_file::read::<f32>(&file).unwrap().to_matrix();
+    let n_features = table.rows() - 1;
+    let features = Matrix::from_fn(n_features, table.columns(), |r, i| table.column(i)[r]);
+    Some((features, (0..table.columns()).map(|i| table.column(i)[n_features] as u32).collect()))
+}
+
+#[cfg(feature = "io")]
+#[test]
+fn graphs_of_real_data_join_samples_of_one_class() {
+    use sparsemble::clustering::{Duplicates, Preparation, Scaling};
+
+    for (name, scale, merged) in [("soybean562.csv", Scaling::None, 31), ("segment2310.csv", Scaling::Range, 224)] {
+        let Some((samples, labels)) = real_data(name) else { return };
+        let prepared = Preparation::default().prepare(samples.view(), Run::default()).unwrap();
+        assert_eq!(prepared.scale, scale, "{name}: {:?}", prepared.ranges);
+        let duplicates = Duplicates::find(prepared.samples.view(), Run::default()).unwrap();
+        assert_eq!(duplicates.count(), merged, "{name}");
+        let samples = duplicates.merge(prepared.samples).unwrap();
+        let label = |i: usize| labels[duplicates.representatives()[i]];
+        for (text, least) in [("ensemble", 0.7), ("rand-ex-av", 0.7), ("l1", 0.6), ("neighbours", 0.7)] {
+            let built = text.parse::<GraphKind>().unwrap().build(samples.view(), SEED, Run::default()).unwrap();
+            let (mut within, mut total) = (0.0, 0.0);
+            for i in 0..built.graph.vertices() {
+                let (neighbours, weights) = built.graph.row(i);
+                for (&j, &weight) in neighbours.iter().zip(weights) {
+                    total += f64::from(weight);
+                    within += if label(i) == label(j as usize) { f64::from(weight) } else { 0.0 };
+                }
+            }
+            eprintln!("{name} {text}: {:.3} within, {:?}", within / total, built.report);
+            assert!(within > least * total, "{name} {text}: {}", within / total);
+        }
+    }
 }

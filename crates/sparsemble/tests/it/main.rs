@@ -24,6 +24,7 @@ mod paper;
 mod patch;
 #[cfg(feature = "io")]
 mod pictures;
+mod pipeline;
 mod problems;
 mod progress;
 #[cfg(feature = "io")]
