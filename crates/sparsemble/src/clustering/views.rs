@@ -90,7 +90,9 @@ pub fn graph_picture(graph: &Graph, labels: &[u32], side: usize) -> Result<GrayI
     let mut cell_of = vec![0; count];
     order.iter().enumerate().for_each(|(place, &i)| cell_of[i] = place * side / count);
     let mut sizes = vec![0.0; side];
-    cell_of.iter().for_each(|&cell| sizes[cell] += 1.0);
+    for &cell in &cell_of {
+        sizes[cell] += 1.0;
+    }
     let mut sums = vec![0.0; side * side];
     for i in 0..count {
         let (neighbours, weights) = graph.row(i);
