@@ -68,7 +68,7 @@ const UNSAID: &str = "\
 - **Fig. 6**: the numbers of samples are ours.
 - **Clustering** (Table 3): K, L, λ and the number of runs are not stated; ours are in the caption, chosen without looking
   at classes but for what is said below. *Digits* is read as the pen-based digits, the only set of that name whose size
-  fits the printed maxima. "Centering" is by the mean of the data; features are divided by their ranges where these differ
+  fits the printed maxima. \"Centering\" is by the mean of the data; features are divided by their ranges where these differ
   by more than a factor of ten, which only changes Segment. Equal samples are merged, as each would be represented by its
   twin; their labels are copied. *Max* and *avg* are read as those of several K-Means on one graph, each from random
   vertices, as only these are as far apart as the printed ones.

@@ -144,20 +144,6 @@ impl Grouping {
         };
         Ok(text.parse()?)
     }
-
-    /// How vertices of a graph become clusters.
-    fn step(&self, method: Grouper, n_clusters: usize) -> SpectralClustering {
-        match method {
-            // One K-Means from random vertices for each run: see the page on what the paper's averages are.
-            paper if paper.printed().is_some() || paper == Grouper::AltOpt => SpectralClustering {
-                first_centers: FirstCenters::Vertices,
-                restarts: 1,
-                ..SpectralClustering::ng(n_clusters)
-            },
-            Grouper::Neighbours => SpectralClustering::ng(n_clusters),
-            _ => SpectralClustering::new(Clusters::Count(n_clusters)),
-        }
-    }
 }
 
 /// How well a method finds the classes of a data set again.
@@ -181,7 +167,7 @@ pub struct Grouped {
 ///
 /// # Errors
 /// Those of the library; also if the run was interrupted.
-pub fn group(
+pub(crate) fn group(
     settings: &Grouping,
     name: &str,
     data: &LabelledSamples<f32>,
@@ -202,7 +188,8 @@ pub fn group(
     if method.halves() {
         for half in 0..settings.halves {
             let seed = settings.seed + half as u64;
-            work.run(&whole.half(seed)?, seed..seed + 1, &mut grouped, run.part(half..half + 1, settings.halves))?;
+            let part = run.part(half * STEPS..(half + 1) * STEPS, settings.halves * STEPS);
+            work.run(&whole.half(seed)?, seed..seed + 1, &mut grouped, part)?;
         }
     } else {
         work.run(&whole, settings.seed..settings.seed + settings.runs as u64, &mut grouped, run)?;
@@ -237,6 +224,23 @@ fn scrambled(seed: u64, number: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+/// Into how many steps the progress of a run is divided.
+const STEPS: usize = 1000;
+
+/// How vertices of a graph become clusters.
+fn step(method: Grouper, n_clusters: usize) -> SpectralClustering {
+    match method {
+        // One K-Means from random vertices for each run: see the page on what the paper's averages are.
+        paper if paper.printed().is_some() || paper == Grouper::AltOpt => SpectralClustering {
+            first_centers: FirstCenters::Vertices,
+            restarts: 1,
+            ..SpectralClustering::ng(n_clusters)
+        },
+        Grouper::Neighbours => SpectralClustering::ng(n_clusters),
+        _ => SpectralClustering::new(Clusters::Count(n_clusters)),
+    }
+}
+
 /// What all runs of a method share.
 struct Work<'a> {
     settings: &'a Grouping,
@@ -247,29 +251,33 @@ struct Work<'a> {
 impl Work<'_> {
     /// A run for each seed. Only *ensemble* has a graph of its own in each; the others differ by their K-Means.
     fn run(&self, part: &Part, seeds: std::ops::Range<u64>, grouped: &mut Grouped, run: Run<'_>) -> Result<()> {
-        let silent = run.silent();
-        let prepared = Preparation::default().prepare(part.samples.view(), silent)?;
-        let duplicates = Duplicates::find(prepared.samples.view(), silent)?;
+        let count = (seeds.end - seeds.start) as usize;
+        let steps = |from: usize, to: usize| run.part(from..to, count * STEPS);
+        let prepared = Preparation::default().prepare(part.samples.view(), steps(0, 0))?;
+        let duplicates = Duplicates::find(prepared.samples.view(), steps(0, 0))?;
         let samples = duplicates.merge(prepared.samples)?;
         let masses = duplicates.multiplicities();
         let mut graph = None;
-        let count = (seeds.end - seeds.start) as usize;
         for (number, seed) in seeds.enumerate() {
-            let part_of_run = run.part(number..number + 1, count);
+            let (begun, coded, ended) = (number * STEPS, number * STEPS + STEPS / 2, (number + 1) * STEPS);
             let (labels, converged) = if self.method == Grouper::KMeans {
-                self.means(&samples, &masses, seed, part_of_run)?
+                self.means(&samples, &masses, seed, steps(begun, ended))?
             } else {
                 if graph.is_none() || self.method == Grouper::Ensemble {
                     let start = Instant::now();
-                    let built = self.settings.graph(self.method)?.build(samples.view(), seed, part_of_run)?;
+                    let built = self.settings.graph(self.method)?.build(samples.view(), seed, steps(begun, coded))?;
                     if number == 0 && grouped.accuracies.is_empty() {
                         grouped.graph_seconds = start.elapsed().as_secs_f64();
                     }
                     graph = Some(built.graph);
                 }
                 let Some(graph) = &graph else { continue };
-                let step = self.settings.step(self.method, self.n_clusters);
-                let found = step.fit(graph, Some(&masses), Draw::first(seed), silent)?;
+                let found = step(self.method, self.n_clusters).fit(
+                    graph,
+                    Some(&masses),
+                    Draw::first(seed),
+                    steps(coded, ended),
+                )?;
                 (found.labels, found.converged)
             };
             let agreement = Agreement::between(&part.classes, &duplicates.spread(&labels)?)?;
@@ -286,7 +294,9 @@ impl Work<'_> {
         let kmeans = WeightedKMeans { init: KMeansInit::PlusPlus, ..WeightedKMeans::new(self.n_clusters) };
         let mut best: Option<sparsemble::kmeans::Clustering<f32>> = None;
         for restart in 0..RESTARTS {
-            let found = kmeans.fit(samples.view(), masses, Draw::first(seed * RESTARTS + restart), run.silent())?;
+            let draw = Draw::first(seed * RESTARTS + restart);
+            let found =
+                kmeans.fit(samples.view(), masses, draw, run.part(restart as usize..restart as usize + 1, 10))?;
             if best.as_ref().is_none_or(|best| found.inertia < best.inertia) {
                 best = Some(found);
             }

@@ -81,16 +81,8 @@ pub enum Experiment {
 
 impl Experiment {
     /// In the paper's order.
-    pub const ALL: [Self; 8] = [
-        Self::Fig1,
-        Self::Fig2,
-        Self::Fig3,
-        Self::Table1,
-        Self::Fig5,
-        Self::Table2,
-        Self::Fig6,
-        Self::Table3,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Fig1, Self::Fig2, Self::Fig3, Self::Table1, Self::Fig5, Self::Table2, Self::Fig6, Self::Table3];
 }
 
 /// What is asked for.

@@ -15,8 +15,11 @@ use super::{
     SpectralClusters,
 };
 
-/// Where the stages end in the progress, in hundredths.
-const ENDS: [usize; 5] = [3, 85, 90, 97, 100];
+/// What preparation counts in the progress, in hundredths.
+const PREPARATION: usize = 3;
+
+/// Where the stages after it end, in hundredths of the rest.
+const ENDS: [usize; 4] = [85, 90, 97, 100];
 
 /// Clusters samples by a graph of their sparse codes.
 ///
@@ -103,6 +106,20 @@ pub struct Ready<T> {
     pub zero_samples: usize,
 }
 
+impl<T: Scalar> Ready<T> {
+    /// The same in single precision: prepared samples are of one size and around zero, so little is lost.
+    pub fn to_single(&self) -> Ready<f32> {
+        let Self { samples, duplicates, scale, ranges, zero_samples } = self;
+        Ready {
+            samples: samples.view().converted(),
+            duplicates: duplicates.clone(),
+            scale: *scale,
+            ranges: *ranges,
+            zero_samples: *zero_samples,
+        }
+    }
+}
+
 /// What [`GraphClustering`] found, stage by stage.
 #[derive(Debug, Clone)]
 pub struct GraphClusters {
@@ -145,19 +162,35 @@ impl GraphClustering {
         watch: &mut dyn FnMut(Stage),
         run: Run<'_>,
     ) -> Result<GraphClusters> {
-        let mut start = 0;
-        let parts = ENDS.map(|end| run.passes(std::mem::replace(&mut start, end)..end, 100, samples.columns()));
-        let ready = self.prepare(samples, parts[0])?;
+        let ready = self.prepare(samples, run.passes(0..PREPARATION, 100, samples.columns()))?;
         watch(Stage::Preparation);
-        let coded = Coded::of(&self.graph, ready.samples.view(), seed, parts[1])?;
+        self.cluster(ready, seed, watch, run.passes(PREPARATION..100, 100, samples.columns()))
+    }
+
+    /// The stages after [`prepare`](Self::prepare). Samples may be brought to single precision in between, which is enough
+    /// for most graphs and twice as fast: see [`Ready::to_single`].
+    ///
+    /// # Errors
+    /// See [`GraphClustering`].
+    pub fn cluster<T: Scalar>(
+        &self,
+        ready: Ready<T>,
+        seed: u64,
+        watch: &mut dyn FnMut(Stage),
+        run: Run<'_>,
+    ) -> Result<GraphClusters> {
+        let mut start = 0;
+        let parts = ENDS.map(|end| run.passes(std::mem::replace(&mut start, end)..end, 100, ready.samples.columns()));
+        let [coding, forming, searching, grouping] = parts;
+        let coded = Coded::of(&self.graph, ready.samples.view(), seed, coding)?;
         watch(Stage::Coding);
-        let similarity = coded.similarity(self.form, parts[2])?;
+        let similarity = coded.similarity(self.form, forming)?;
         watch(Stage::Graph);
         let draw = Draw::first(seed);
-        let eigenvectors = self.spectral.eigenvectors(similarity.affinity(), draw, parts[3])?;
+        let eigenvectors = self.spectral.eigenvectors(similarity.affinity(), draw, searching)?;
         watch(Stage::Eigenvectors);
         let masses = ready.duplicates.multiplicities();
-        let vertices = self.spectral.cluster(&eigenvectors, Some(&masses), draw, parts[4])?;
+        let vertices = self.spectral.cluster(&eigenvectors, Some(&masses), draw, grouping)?;
         watch(Stage::KMeans);
         let Ready { duplicates, scale, ranges, zero_samples, .. } = ready;
         let labels = duplicates.spread(&vertices.labels)?;

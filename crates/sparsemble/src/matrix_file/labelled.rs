@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 
 use super::location::{Format, Location};
 use super::storage::{MatrixFile, Order};
-use super::{read, table};
+use super::{expect_format, read, table};
 
 /// The samples of a file, and what else it says of them.
 #[derive(Debug)]
@@ -101,6 +101,26 @@ pub fn read_labelled<T: Scalar>(location: impl AsRef<Path>, classes: Option<&str
     };
     let classes = classes.map(|values| Classes::of_names(&values.iter().map(ToString::to_string).collect::<Vec<_>>()));
     Ok(LabelledSamples { samples, names: Vec::new(), classes })
+}
+
+/// Writes the cluster of each sample to a `.csv` file: the header `cluster`, then a line a sample.
+///
+/// # Errors
+/// As [`write()`](super::write()).
+pub fn write_clusters(path: impl AsRef<Path>, clusters: &[u32]) -> Result<()> {
+    expect_clusters_name(&path)?;
+    files::write_atomically(path.as_ref(), |file| {
+        writeln!(file, "cluster")?;
+        clusters.iter().try_for_each(|cluster| writeln!(file, "{cluster}"))
+    })
+}
+
+/// Whether [`write_clusters`] could write a file of this name: worth asking before long work.
+///
+/// # Errors
+/// [`Error::Data`] if not.
+pub fn expect_clusters_name(path: impl AsRef<Path>) -> Result<()> {
+    expect_format(path.as_ref(), &[Format::Csv], ".csv")
 }
 
 /// All values, column after column.
