@@ -31,7 +31,9 @@ pub fn optimal_assignment(costs: MatrixView<'_, f64>) -> Result<Vec<(usize, usiz
     let mut pairs: Vec<(usize, usize)> =
         matching.row_of.iter().enumerate().filter_map(|(column, row)| row.map(|row| (row, column))).collect();
     if turned {
-        pairs.iter_mut().for_each(|(row, column)| std::mem::swap(row, column));
+        for (row, column) in &mut pairs {
+            std::mem::swap(row, column);
+        }
     }
     pairs.sort_unstable();
     Ok(pairs)

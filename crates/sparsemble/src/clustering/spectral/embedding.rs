@@ -39,9 +39,13 @@ fn normalise(vector: &mut [f64]) {
         vector.fill(0.0);
         return;
     }
-    vector.iter_mut().for_each(|x| *x /= largest);
+    for x in vector.iter_mut() {
+        *x /= largest;
+    }
     let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-    vector.iter_mut().for_each(|x| *x /= norm);
+    for x in vector {
+        *x /= norm;
+    }
 }
 
 #[cfg(test)]
