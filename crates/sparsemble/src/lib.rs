@@ -12,8 +12,9 @@
 //! 7. [`ensemble`]: many models, combined;
 //! 8. [`recipe`]: a training chosen at run time, and [`Model`], whatever it makes;
 //! 9. [`restoration`]: blocks and pictures from what is left of them;
-//! 10. [`metrics`]: how good the result is;
-//! 11. `matrix_file` and `model_file` (feature `io`): samples, codes and models to files and back.
+//! 10. [`graph`] and [`clustering`]: samples joined to those like them, and clusters of them;
+//! 11. [`metrics`]: how good the result is;
+//! 12. `matrix_file` and `model_file` (feature `io`): samples, codes and models to files and back.
 //!
 //! Samples are columns ([`Matrix`], [`MatrixView`]), everything is generic over `f32` and `f64` ([`Scalar`]), and results
 //! are the same bits for any number of threads ([`Run`]). Nothing here prints, reads a clock or draws unseeded random

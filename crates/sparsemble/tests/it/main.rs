@@ -7,6 +7,7 @@ mod ensemble;
 mod examples;
 mod fista;
 mod gaussians;
+mod golden_clustering;
 mod golden_coding;
 #[cfg(feature = "io")]
 mod golden_image;

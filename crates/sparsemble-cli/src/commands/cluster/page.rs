@@ -113,7 +113,7 @@ fn points(found: &Found) -> Result<String> {
 }
 
 fn colour(cluster: u32) -> String {
-    format!("hsl({:.0} 65% {}%)", f64::from(cluster) * GOLDEN_ANGLE % 360.0, if cluster % 2 == 0 { 42 } else { 58 })
+    format!("hsl({:.0} 65% {}%)", f64::from(cluster) * GOLDEN_ANGLE % 360.0, if cluster.is_multiple_of(2) { 42 } else { 58 })
 }
 
 fn eigenvalues(values: &[f64]) -> String {
@@ -124,14 +124,15 @@ fn eigenvalues(values: &[f64]) -> String {
 /// How many samples of each class are in each cluster.
 fn confusion(classes: &Classes, agreement: &Agreement) -> String {
     let counts = agreement.counts();
-    let header: String = (0..counts.columns()).map(|cluster| format!("<th scope=\"col\">{cluster}</th>")).collect();
+    let heading = |cluster: usize| format!("<th scope=\"col\">{cluster}</th>");
+    let header = (0..counts.columns()).map(heading).collect::<Vec<_>>().concat();
     let mut rows = String::new();
     for (class, name) in classes.names.iter().enumerate().take(counts.rows()) {
         let cell = |cluster: usize| {
             let kind = if agreement.pairs().contains(&(class, cluster)) { " class=\"pair\"" } else { "" };
             format!("<td{kind}>{}</td>", counts.get(class, cluster))
         };
-        let cells: String = (0..counts.columns()).map(cell).collect();
+        let cells = (0..counts.columns()).map(cell).collect::<Vec<_>>().concat();
         let _ = writeln!(rows, "<tr><th scope=\"row\">{}</th>{cells}</tr>", escaped(name));
     }
     format!(

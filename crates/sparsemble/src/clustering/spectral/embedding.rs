@@ -43,7 +43,7 @@ fn normalise(vector: &mut [f64]) {
         *x /= largest;
     }
     let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-    for x in vector.iter_mut() {
+    for x in vector {
         *x /= norm;
     }
 }

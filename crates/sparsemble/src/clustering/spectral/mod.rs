@@ -22,7 +22,7 @@ use subspace::{Ritz, Subspace};
 const WIDTH: usize = Eight::WIDTH;
 
 /// Blocks of Ritz vectors kept beyond those that are wanted: they make the gap to what is not kept.
-const GUARDS: usize = 1;
+const GUARDS: usize = 2;
 
 /// Steps between restarts, at least.
 const STEPS: usize = 7;
@@ -50,7 +50,8 @@ const CROWDED: f64 = 0.01;
 /// The vectors are e × T: a column for each vertex.
 ///
 /// # Cost
-/// Typically 30 to 60 products of the graph with eight vectors. Memory for 5e + 100 doubles for each vertex or less.
+/// Typically 40 to 60 products of the graph with eight vectors, and memory for 2e + 120 doubles for each vertex; more only
+/// if equal eigenvalues are crowded.
 ///
 /// # Errors
 /// If the graph has fewer vertices than vectors are asked for, a parameter is out of range, or the run was interrupted. Not

@@ -12,7 +12,7 @@ use crate::blocks::Run;
 use crate::error::Result;
 use crate::graph::Eight;
 
-use super::blocks::{Block, SMALL_ZERO, Small, add_small_product, inner, small_product, subtract};
+use super::blocks::{Block, SMALL_ZERO, Small, inner, small_product, subtract};
 use super::normalised::Components;
 
 const WIDTH: usize = Eight::WIDTH;
@@ -26,17 +26,20 @@ const LOST: f64 = 1e-10;
 /// The norm of a vector that is nothing but rounding, where the norm of M is one.
 const NOTHING: f64 = 1e-12;
 
+/// How much of the basis a new vector may have: far above rounding, and far below what a residual of 10⁻¹² would show.
+const DRIFT: f64 = 1e-11;
+
 /// Rounds after which vectors are as orthogonal as they get; two are usual.
 const MAX_ROUNDS: usize = 6;
 
-/// W = V·C + Q·R, where the block Q has replaced W.
+/// W = Q·R but for what W had along the basis, where the block Q has replaced W.
 pub(super) struct Split {
-    /// V_iᵀW for each block of the basis.
-    pub(super) along: Vec<Small>,
     /// R, in whose rows the random vectors of Q have zeros.
     pub(super) rest: Small,
     /// Which vectors of Q are there; the others are zero.
     pub(super) alive: [bool; WIDTH],
+    /// About how much Q may still have along the basis.
+    pub(super) drift: f64,
 }
 
 /// What new vectors have to be orthogonal to, and where others come from if they are not.
@@ -47,41 +50,64 @@ pub(super) struct Surroundings<'a> {
     pub(super) room: usize,
 }
 
-/// Makes W orthonormal, and orthogonal to the basis and to the known eigenvectors.
+/// Makes W orthonormal, and orthogonal to the basis and to the known eigenvectors, where W is what a product has left
+/// after its parts along the blocks `near` were subtracted; those have about `drift` along others of the basis.
+///
+/// In exact arithmetic W would then be orthogonal to all of the basis. So the round over all blocks, which costs more than
+/// anything else, waits until rounding has grown to where it would matter.
 pub(super) fn orthonormalise(
     around: &Surroundings<'_>,
+    (near, drift): (&[&Block], f64),
     w: &mut Block,
     rng: &mut ChaCha8Rng,
     run: Run<'_>,
 ) -> Result<Split> {
+    let mut rest = identity();
+    if around.room >= WIDTH && drift < DRIFT {
+        let kept = round(near, w, &mut rest, run)?;
+        let smallest = (0..WIDTH).map(|j| rest[j].0[j]).fold(1.0, f64::min);
+        let drift = (drift + f64::EPSILON) / smallest;
+        if drift < DRIFT && kept.is_some_and(|kept| kept >= KEPT) {
+            return Ok(Split { rest, alive: [true; WIDTH], drift });
+        }
+    }
+    everywhere(around, w, rest, rng, run)
+}
+
+/// Makes W orthonormal and orthogonal to all; `rest` is R so far.
+fn everywhere(
+    around: &Surroundings<'_>,
+    w: &mut Block,
+    mut rest: Small,
+    rng: &mut ChaCha8Rng,
+    run: Run<'_>,
+) -> Result<Split> {
     let blocks: Vec<&Block> = around.basis.iter().collect();
-    let mut split = Split { along: vec![SMALL_ZERO; blocks.len()], rest: identity(), alive: [true; WIDTH] };
     if around.room >= WIDTH {
         for _ in 0..MAX_ROUNDS {
-            match round(&blocks, w, &mut split, run)? {
-                Some(kept) if kept >= KEPT => return Ok(split),
+            match round(&blocks, w, &mut rest, run)? {
+                Some(kept) if kept >= KEPT => {
+                    return Ok(Split { rest, alive: [true; WIDTH], drift: f64::EPSILON });
+                }
                 // What little it had along the known eigenvectors has grown with it.
                 Some(_) => around.components.remove(w, run)?,
                 None => break,
             }
         }
     }
-    one_by_one(around, w, split, rng, run)
+    one_by_one(around, w, &rest, rng, run)
 }
 
 /// One round for all eight; the least fraction of energy that a vector has kept, or `None` if W must not be changed
 /// because one of them may have nothing left.
-fn round(blocks: &[&Block], w: &mut Block, split: &mut Split, run: Run<'_>) -> Result<Option<f64>> {
+fn round(blocks: &[&Block], w: &mut Block, rest: &mut Small, run: Run<'_>) -> Result<Option<f64>> {
     let with_itself: Vec<&Block> = blocks.iter().copied().chain([&*w]).collect();
     let mut along = inner(&with_itself, w, run)?;
     let energies = along.pop().unwrap_or(SMALL_ZERO);
     let Some((factor, kept)) = cholesky(&energies, &along) else { return Ok(None) };
     let terms: Vec<(&Block, &Small)> = blocks.iter().copied().zip(&along).collect();
     subtract(&terms, Some(&inverse(&factor)), w, run)?;
-    for (sum, along) in split.along.iter_mut().zip(&along) {
-        add_small_product(sum, along, &split.rest);
-    }
-    split.rest = small_product(&factor, &split.rest);
+    *rest = small_product(&factor, rest);
     Ok(Some(kept))
 }
 
@@ -119,52 +145,53 @@ fn cholesky(energies: &Small, along: &[Small]) -> Option<(Small, f64)> {
 fn one_by_one(
     around: &Surroundings<'_>,
     w: &mut Block,
-    mut split: Split,
+    so_far: &Small,
     rng: &mut ChaCha8Rng,
     run: Run<'_>,
 ) -> Result<Split> {
-    let so_far = split.rest;
     let mut new = vec![Eight::ZERO; w.len()];
     let mut room = around.room;
-    split.alive = [false; WIDTH];
-    split.rest = SMALL_ZERO;
+    let mut alive = [false; WIDTH];
+    let mut factor = SMALL_ZERO;
     for j in 0..WIDTH {
         let mut vector: Block = w.iter().map(|row| Eight(keep(row.0, j))).collect();
-        let coefficients = single(around, &new, &mut vector, (j, NOTHING), run)?;
-        let (within, along) = coefficients.split_last().unwrap_or((&SMALL_ZERO, &[]));
-        along.iter().zip(&mut split.along).for_each(|(along, sum)| add_small_product(sum, along, &so_far));
-        let mut factor = *within;
+        let within = single(around, &new, &mut vector, (j, NOTHING), run)?;
+        add(&mut factor, &within);
         let norm = norm_of(&vector, j);
         if norm > NOTHING && room > 0 {
             factor[j].0[j] = norm;
             new.iter_mut().zip(&vector).for_each(|(new, row)| new.0[j] = row.0[j] / norm);
-            split.alive[j] = true;
+            alive[j] = true;
             room -= 1;
         }
-        add(&mut split.rest, &factor);
     }
-    split.rest = small_product(&split.rest, &so_far);
-    for j in (0..WIDTH).filter(|&j| !split.alive[j]).take(room).collect::<Vec<_>>() {
+    for j in 0..WIDTH {
+        if alive[j] || room == 0 {
+            continue;
+        }
         let mut vector: Block = (0..w.len()).map(|_| Eight(keep([rng.random_range(-1.0..1.0); WIDTH], j))).collect();
         single(around, &new, &mut vector, (j, 0.0), run)?;
         let norm = norm_of(&vector, j);
-        new.iter_mut().zip(&vector).for_each(|(new, row)| new.0[j] = row.0[j] / norm);
-        split.alive[j] = true;
+        if norm > NOTHING {
+            new.iter_mut().zip(&vector).for_each(|(new, row)| new.0[j] = row.0[j] / norm);
+            alive[j] = true;
+            room -= 1;
+        }
     }
     *w = new;
-    Ok(split)
+    Ok(Split { rest: small_product(&factor, so_far), alive, drift: f64::EPSILON })
 }
 
-/// Makes vector j of a block, whose others are zero, orthogonal to the basis and to `new`; what it had along them.
+/// Makes vector j of a block, whose others are zero, orthogonal to the basis and to `new`; what it had along `new`.
 fn single(
     around: &Surroundings<'_>,
     new: &Block,
     vector: &mut Block,
     (j, nothing): (usize, f64),
     run: Run<'_>,
-) -> Result<Vec<Small>> {
+) -> Result<Small> {
     let blocks: Vec<&Block> = around.basis.iter().chain([new]).collect();
-    let mut sums = vec![SMALL_ZERO; blocks.len()];
+    let mut within = SMALL_ZERO;
     for _ in 0..MAX_ROUNDS {
         let before = norm_of(vector, j);
         if before <= nothing {
@@ -174,12 +201,12 @@ fn single(
         let terms: Vec<(&Block, &Small)> = blocks.iter().copied().zip(&along).collect();
         subtract(&terms, None, vector, run)?;
         around.components.remove(vector, run)?;
-        sums.iter_mut().zip(&along).for_each(|(sum, along)| add(sum, along));
+        along.last().into_iter().for_each(|along| add(&mut within, along));
         if norm_of(vector, j).powi(2) >= KEPT * before * before {
             break;
         }
     }
-    Ok(sums)
+    Ok(within)
 }
 
 /// Starts a basis: eight random vectors.
@@ -191,7 +218,7 @@ pub(super) fn random(
 ) -> Result<(Block, Split)> {
     let mut block: Block = (0..vertices).map(|_| Eight(std::array::from_fn(|_| rng.random_range(-1.0..1.0)))).collect();
     around.components.remove(&mut block, run)?;
-    let split = orthonormalise(around, &mut block, rng, run)?;
+    let split = everywhere(around, &mut block, identity(), rng, run)?;
     Ok((block, split))
 }
 

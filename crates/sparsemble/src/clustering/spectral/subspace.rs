@@ -30,6 +30,8 @@ pub(super) struct Subspace<'a> {
     /// First the locked ones, to which the others are orthogonal and which take no other part.
     basis: Vec<Block>,
     alive: Vec<[bool; WIDTH]>,
+    /// About how much each block has along the others.
+    drifts: Vec<f64>,
     locked: usize,
     /// How many blocks come before the frontier, the locked ones included.
     multiplied: usize,
@@ -62,6 +64,7 @@ impl<'a> Subspace<'a> {
             rng,
             basis: locked,
             alive,
+            drifts: vec![f64::EPSILON; count],
             locked: count,
             multiplied: count,
             projected: Vec::new(),
@@ -101,14 +104,18 @@ impl<'a> Subspace<'a> {
             self.set(place + i, place, &along);
         }
         let column: Vec<Small> = (0..self.projected.len()).map(|i| self.projected[i][place]).collect();
-        let terms: Vec<(&Block, &Small)> =
-            self.basis[self.locked..].iter().zip(&column).filter(|(_, along)| **along != SMALL_ZERO).collect();
+        let coupled: Vec<usize> = (0..column.len()).filter(|&i| column[i] != SMALL_ZERO).collect();
+        let near: Vec<&Block> = coupled.iter().map(|&i| &self.basis[self.locked + i]).collect();
+        let terms: Vec<(&Block, &Small)> = near.iter().copied().zip(coupled.iter().map(|&i| &column[i])).collect();
+        // What is locked is not quite an eigenvector, so the product has some of it.
+        let drift: f64 = coupled.iter().map(|&i| self.drifts[self.locked + i]).sum();
+        let drift = if self.locked > 0 { f64::INFINITY } else { drift };
         subtract(&terms, None, &mut product, run)?;
         // Only now: the basis itself has a little of the known eigenvectors, and what is subtracted would bring it back.
         self.operator.components().remove(&mut product, run)?;
         let room = self.room();
         let around = Surroundings { basis: &self.basis, components: self.operator.components(), room };
-        let split = orthonormalise(&around, &mut product, &mut self.rng, run)?;
+        let split = orthonormalise(&around, (&near, drift), &mut product, &mut self.rng, run)?;
         self.multiplied += 1;
         self.mark_absent(place);
         if split.alive.contains(&true) {
@@ -162,6 +169,8 @@ impl<'a> Subspace<'a> {
         self.projected = projected;
         self.basis.drain(self.locked + kept..self.multiplied);
         self.alive.drain(self.locked + kept..self.multiplied);
+        let drift = self.drifts.drain(self.locked..self.multiplied).fold(0.0, f64::max);
+        self.drifts.splice(self.locked..self.locked, vec![drift; kept]);
         for b in 0..kept {
             self.alive[self.locked + b] = std::array::from_fn(|c| ritz.values[b * WIDTH + c] > 0.75 * ABSENT);
         }
@@ -190,6 +199,7 @@ impl<'a> Subspace<'a> {
     fn push(&mut self, block: Block, split: &Split) {
         self.basis.push(block);
         self.alive.push(split.alive);
+        self.drifts.push(split.drift);
         self.projected.iter_mut().for_each(|row| row.push(SMALL_ZERO));
         self.projected.push(vec![SMALL_ZERO; self.projected.len() + 1]);
     }
