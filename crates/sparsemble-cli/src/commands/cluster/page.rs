@@ -113,7 +113,11 @@ fn points(found: &Found) -> Result<String> {
 }
 
 fn colour(cluster: u32) -> String {
-    format!("hsl({:.0} 65% {}%)", f64::from(cluster) * GOLDEN_ANGLE % 360.0, if cluster.is_multiple_of(2) { 42 } else { 58 })
+    format!(
+        "hsl({:.0} 65% {}%)",
+        f64::from(cluster) * GOLDEN_ANGLE % 360.0,
+        if cluster.is_multiple_of(2) { 42 } else { 58 }
+    )
 }
 
 fn eigenvalues(values: &[f64]) -> String {
