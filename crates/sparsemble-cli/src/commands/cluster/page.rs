@@ -54,7 +54,7 @@ pub(super) fn html(arguments: &ClusterArguments, found: &Found) -> Result<String
     let words: Vec<String> = std::env::args().skip(1).collect();
     let mut page = format!(
         "{HEAD}<h1>Clusters of {}</h1>\n<p>{}.</p>\n<div class=\"parts\">\n",
-        escaped(&arguments.samples.display().to_string()),
+        escaped(&arguments.samples.file_name().unwrap_or_default().to_string_lossy()),
         escaped(&headline(arguments, found))
     );
     if let Some(built) = found.clusters.similarity.graph() {
