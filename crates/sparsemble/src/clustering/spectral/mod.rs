@@ -16,6 +16,7 @@ use crate::matrix::Matrix;
 use crate::rng::Draw;
 
 use blocks::Block;
+pub(super) use normalised::FEW;
 use normalised::{Normalised, beside};
 use subspace::{Ritz, Subspace};
 
