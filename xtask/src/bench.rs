@@ -29,8 +29,8 @@ const OPTIONAL: [&str; 1] = ["bm3d"];
 
 /// Runs `python/benchmarks/NAME.py` with the wheel of the present sources and the native measurements beside it.
 ///
-/// The script finds the program of `crates/sparsemble-bench` by the variable `SPARSEMBLE_BENCH_BIN`. Only the script
-/// writes to standard output.
+/// The script finds the program of `crates/sparsemble-bench` by the variable `SPARSEMBLE_BENCH_BIN`, and that of
+/// `crates/sparsemble-cli` by `SPARSEMBLE_PROGRAM`. Only the script writes to standard output.
 pub(crate) fn run_script(workspace: &Workspace, name: &str, arguments: &[String]) -> Result<()> {
     let script = workspace.path(SCRIPTS).join(name).with_extension("py");
     if !script.is_file() {
@@ -48,6 +48,9 @@ pub(crate) fn run_script(workspace: &Workspace, name: &str, arguments: &[String]
     for verb in ["test", "build"] {
         output(workspace.cargo().args([verb, "--release", "--package", "sparsemble-bench"]))?;
     }
-    let program = workspace.target("release/sparsemble-bench").with_extension(EXE_EXTENSION);
-    run(venv.python(workspace.root()).arg(script).args(arguments).env("SPARSEMBLE_BENCH_BIN", program))
+    output(workspace.cargo().args(["build", "--release", "--package", "sparsemble-cli"]))?;
+    let program = |name: &str| workspace.target("release").join(name).with_extension(EXE_EXTENSION);
+    let mut python = venv.python(workspace.root());
+    python.env("SPARSEMBLE_BENCH_BIN", program("sparsemble-bench")).env("SPARSEMBLE_PROGRAM", program("sparsemble"));
+    run(python.arg(script).args(arguments))
 }

@@ -10,8 +10,9 @@
 //! | `average` | RandExAv with `models=` members, training and 1-sparse approximation | |
 //!
 //! The last two can time something else in between, for comparison: `beside=products`, the bare products of atoms and
-//! samples by the GEMM libraries, or `beside=coder`, calls of the coder. All take `samples=` (a file), `features=`, `atoms=`, `threads=` and `seed=`; what was learned goes to `output=`. The
-//! record has the seconds and the most memory the process has had, the samples included.
+//! samples by the GEMM libraries, or `beside=coder`, calls of the coder. All take `samples=` (a file), `features=`,
+//! `atoms=`, `threads=` and `seed=`; what was learned goes to `output=`. The record has the seconds and the most memory
+//! the process has had, the samples included.
 
 use std::time::Instant;
 
@@ -197,7 +198,7 @@ fn timed<R>(call: impl FnOnce() -> sparsemble::Result<R>) -> Result<(f64, R)> {
 }
 
 /// The most memory the process has had; `null` where the system does not tell.
-fn peak_megabytes() -> Result<Value> {
+pub(crate) fn peak_megabytes() -> Result<Value> {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return Ok(Value::Null) };
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("the high-water mark")?;
     let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;

@@ -3,10 +3,12 @@
 //! ```text
 //! sparsemble-bench product faer f32 64 1024 100000          library, dtype, M features, K atoms, T samples
 //! sparsemble-bench learn boost samples=X.f32 features=64 …  a learner and its options, see `learning.rs`
+//! sparsemble-bench enlarge anchored samples=X.f32 …         a method and its options, see `enlarging.rs`
 //! ```
 //! The benchmarks call it once per repetition, between their other contenders, and keep the best.
 
 mod beside;
+mod enlarging;
 mod learning;
 mod options;
 mod product;
@@ -18,7 +20,8 @@ use product::{Library, Product, Shape};
 use serde_json::{Value, json};
 
 const USAGE: &str = "usage: sparsemble-bench product faer|matrixmultiply f32|f64 FEATURES ATOMS SAMPLES
-       sparsemble-bench learn LEARNER OPTION=VALUE...";
+       sparsemble-bench learn LEARNER OPTION=VALUE...
+       sparsemble-bench enlarge METHOD OPTION=VALUE...";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +29,7 @@ fn main() -> Result<()> {
     let record = match arguments.as_slice() {
         ["product", library, dtype, sizes @ ..] => product(library, dtype, sizes)?,
         ["learn", learner, options @ ..] => learning::run(learner, options)?,
+        ["enlarge", method, options @ ..] => enlarging::run(method, options)?,
         _ => bail!(USAGE),
     };
     writeln!(std::io::stdout(), "{record}")?;

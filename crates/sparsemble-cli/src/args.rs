@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod cluster;
 mod coder;
 mod paper;
 mod represent;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use cluster::ClusterArguments;
 pub(crate) use coder::CoderArguments;
 pub(crate) use paper::PaperArguments;
 pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments, WeightsArguments};
@@ -53,6 +55,8 @@ pub(crate) enum Command {
     Restore(RestoreArguments),
     /// Make pictures larger.
     Upscale(UpscaleArguments),
+    /// Find clusters of samples by a graph of their sparse codes.
+    Cluster(ClusterArguments),
     /// Tell how near pictures are to their originals: PSNR and SSIM.
     Eval(EvalArguments),
 }

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Recover(recover) => commands::recover::run(&recover),
         Command::Restore(restore) => commands::restore::run(&restore),
         Command::Upscale(upscale) => commands::upscale::run(&upscale),
+        Command::Cluster(cluster) => commands::cluster::run(&cluster),
         Command::Eval(eval) => commands::eval::run(&eval),
     };
     match outcome {

@@ -7,6 +7,7 @@
 //! | `images/bsds/bsds300_test_gray_png/*.png` | the 100 test images of the Berkeley segmentation dataset (§II-B) |
 //! | `images/standard/*.png` | the pictures of Tables 1 and 2 and Fig. 5 (§IV), looked for when one of these is run |
 //! | `scsr/D_1024_0.15_5.mat` | the paired dictionary that comes with Yang et al.'s program, for Table 2 |
+//! | `clustering/*.csv` | the data sets of Table 3, with a column `label` |
 //! | `images/cc0/camera.png` | a photograph free of rights, for Fig. 5 |
 //!
 //! None of them but the last may be redistributed, so they are no part of the repository.
@@ -16,11 +17,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use sparsemble::image::{self, GrayImage};
+use sparsemble::matrix_file::{LabelledSamples, read_labelled};
 
 const TRAINING: &str = "images/train91";
 const TRAINING_LIST: &str = "SCSR69.txt";
 const STANDARD: &str = "images/standard";
 const PAIRED_DICTIONARY: &str = "scsr/D_1024_0.15_5.mat";
+const CLUSTERING: &str = "clustering";
 const FREE: &str = "images/cc0";
 const BERKELEY: &str = "images/bsds/bsds300_test_gray_png";
 
@@ -106,6 +109,14 @@ impl DataFolder {
             self.path.display()
         );
         Ok(path)
+    }
+
+    /// A data set of Table 3: samples and classes.
+    ///
+    /// # Errors
+    /// If it is not there or cannot be read.
+    pub fn labelled(&self, file: &str) -> Result<LabelledSamples<f32>> {
+        Ok(read_labelled(self.path.join(CLUSTERING).join(file), Some("label"))?)
     }
 
     fn named(&self, folder: &str, pictures: &[(&str, &str)]) -> Result<Vec<(String, GrayImage)>> {

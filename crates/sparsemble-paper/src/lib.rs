@@ -1,4 +1,4 @@
-//! The experiments of "Ensemble Sparse Models for Image Analysis", repeated: Figs. 1, 2, 3, 5 and 6, and Tables 1 and 2.
+//! The experiments of "Ensemble Sparse Models for Image Analysis", repeated: Figs. 1, 2, 3, 5 and 6, and Tables 1, 2 and 3.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -7,7 +7,8 @@
 //! | `demonstration.rs`, `trial.rs` | the patches and the ensembles that Figs. 1, 2 and 3 share |
 //! | `sensing.rs`, `recovery.rs` | the blocks and the methods that Table 1 and Fig. 5 share |
 //! | `enlarging.rs` | the pairs and the methods that Table 2 and Fig. 6 share |
-//! | `fig1.rs`, `fig2.rs`, `fig3.rs`, `table1.rs`, `fig5.rs`, `table2.rs`, `fig6.rs` | one experiment each: numbers to an [`Outcome`] |
+//! | `grouping.rs` | the methods of Table 3 |
+//! | `fig1.rs`, `fig2.rs`, `fig3.rs`, `table1.rs`, `fig5.rs`, `table2.rs`, `fig6.rs`, `table3.rs` | one experiment each: numbers to an [`Outcome`] |
 //! | `outcome.rs`, `plot.rs`, `document.rs` | what is shown: tables and JSON, SVG, the page of all experiments |
 //! | `parts.rs`, `cells.rs` | finished parts and the cells of tables, kept on disk |
 //!
@@ -24,6 +25,7 @@ pub mod fig2;
 pub mod fig3;
 pub mod fig5;
 pub mod fig6;
+mod grouping;
 mod outcome;
 mod parts;
 mod plot;
@@ -32,6 +34,7 @@ mod recovery;
 mod sensing;
 pub mod table1;
 pub mod table2;
+pub mod table3;
 mod trial;
 
 use std::ops::ControlFlow;
@@ -48,6 +51,7 @@ pub use data::DataFolder;
 pub use demonstration::{Demonstration, Settings};
 pub use document::{Provenance, write_document};
 pub use enlarging::{Enlarger, Enlarging, SuperResolution};
+pub use grouping::{Grouped, Grouper, Grouping};
 pub use outcome::{Outcome, Statement};
 pub use parts::{Parts, write};
 pub use recovery::{Contender, Recovery};
@@ -71,11 +75,14 @@ pub enum Experiment {
     Table2,
     /// The time of training for super-resolution (§IV-B).
     Fig6,
+    /// Clustering in numbers (§V).
+    Table3,
 }
 
 impl Experiment {
     /// In the paper's order.
-    pub const ALL: [Self; 7] = [Self::Fig1, Self::Fig2, Self::Fig3, Self::Table1, Self::Fig5, Self::Table2, Self::Fig6];
+    pub const ALL: [Self; 8] =
+        [Self::Fig1, Self::Fig2, Self::Fig3, Self::Table1, Self::Fig5, Self::Table2, Self::Fig6, Self::Table3];
 }
 
 /// What is asked for.
@@ -95,6 +102,8 @@ pub struct Request {
     pub draws: usize,
     /// The settings of Table 2 and Fig. 6.
     pub enlarging: Enlarging,
+    /// The settings of Table 3.
+    pub grouping: Grouping,
     /// As for [`Run::threads`]; the times of Fig. 6 are those of one thread.
     pub threads: usize,
 }
@@ -138,6 +147,7 @@ impl Work<'_> {
             Experiment::Fig5 => self.pictures(),
             Experiment::Table2 => self.enlarged(),
             Experiment::Fig6 => self.times(),
+            Experiment::Table3 => self.grouped(),
         }
     }
 
@@ -218,6 +228,18 @@ impl Work<'_> {
             }
         }
         Ok(fig6::outcome(&request.enlarging, &timings))
+    }
+
+    fn grouped(&self) -> Result<Outcome> {
+        let Self { request, watch, data, .. } = self;
+        let wanted = |(name, _): &(&str, &str)| request.grouping.sets.iter().any(|one| one == name);
+        let read = |(name, file): (&str, &str)| Ok((name.to_owned(), data.labelled(file)?));
+        let sets = printed::DATA_SETS.into_iter().filter(wanted).map(read).collect::<Result<Vec<_>>>()?;
+        let mut values = json!(request.grouping);
+        values["samples"] = sets.iter().map(|(_, set)| fingerprint(&set.samples.to_matrix())).collect();
+        let mut cells = Cells::open(&request.parts.join("table3.jsonl"), &key(values))?;
+        let cells = table3::fill(&mut cells, &request.grouping, &sets, (request.threads, *watch))?;
+        Ok(table3::outcome(&request.grouping, &cells))
     }
 
     fn recovery(&mut self) -> Result<&mut Recovery> {

@@ -6,7 +6,10 @@
 //! are compiled in this crate and in no other. What is light, or is called only by these, needs no entry.
 
 use crate::blocks::Run;
-use crate::coding::{self, Coding, CodingBasis, Fista, Lasso, OneSparse, Pursuit, Samples, SparseCoder, SparseCodes};
+use crate::clustering::{Duplicates, Preparation, Prepared};
+use crate::coding::{
+    self, Coding, CodingBasis, ElasticNet, Fista, Lasso, OneSparse, Pursuit, Samples, SparseCoder, SparseCodes,
+};
 use crate::degradation::Degradation;
 use crate::dictionary::{Alternation, Dictionary, Draw, Hyperlines, Lines, OnlineLearner};
 use crate::ensemble::{
@@ -14,6 +17,7 @@ use crate::ensemble::{
     MemberGram, OracleWeights, Round, Seen, WeightConstraint,
 };
 use crate::error::Result;
+use crate::graph::{BuiltGraph, ExampleGraph, MemberGraph, NeighbourGraph, StackedCodes};
 use crate::kmeans::{self, Clustering, WeightedKMeans};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
@@ -27,6 +31,7 @@ type Represent<T, R> = fn(&Ensemble<T>, MatrixView<'_, T>, &(dyn SparseCoder<T> 
 #[expect(clippy::type_complexity, reason = "each type is the signature of a public function, and is written once")]
 pub struct Instances<T: Scalar> {
     pub(crate) lasso: Encode<Lasso, T>,
+    pub(crate) elastic_net: Encode<ElasticNet, T>,
     pub(crate) pursuit: Encode<Pursuit, T>,
     pub(crate) one_sparse: Encode<OneSparse, T>,
     pub(crate) fista: fn(&Fista, &CodingBasis<T>, &dyn Degradation<T>, &Samples<'_, T>, Run<'_>) -> Result<Coding<T>>,
@@ -62,6 +67,11 @@ pub struct Instances<T: Scalar> {
     pub(crate) gaussian_step: fn(&mut GaussianLearning<'_, T>, Run<'_>) -> Result<Option<f64>>,
     pub(crate) estimator: fn(&LocalGaussians<T>, &Seen<'_, T>, Run<'_>) -> Result<GaussianEstimator<T>>,
     pub(crate) estimate: fn(&GaussianEstimator<T>, MatrixView<'_, T>, Run<'_>) -> Result<Estimate<T>>,
+    pub(crate) preparation: fn(Preparation, MatrixView<'_, T>, Run<'_>) -> Result<Prepared<T>>,
+    pub(crate) duplicates: fn(MatrixView<'_, T>, Run<'_>) -> Result<Duplicates>,
+    pub(crate) member_codes: fn(&MemberGraph, MatrixView<'_, T>, u64, Run<'_>) -> Result<StackedCodes>,
+    pub(crate) example_graph: fn(&ExampleGraph, MatrixView<'_, T>, u64, Run<'_>) -> Result<BuiltGraph>,
+    pub(crate) neighbours: fn(NeighbourGraph, MatrixView<'_, T>, Run<'_>) -> Result<BuiltGraph>,
     pub(crate) train: fn(&Recipe, Work<'_, T>, &mut Watch<'_, T>) -> Result<Trained<T>>,
 }
 
@@ -70,6 +80,7 @@ impl<T: Scalar> Instances<T> {
     pub(crate) const fn of_scalar() -> Self {
         Self {
             lasso: Lasso::encode_here,
+            elastic_net: ElasticNet::encode_here,
             pursuit: Pursuit::encode_here,
             one_sparse: OneSparse::encode_here,
             fista: Fista::encode_here,
@@ -90,6 +101,11 @@ impl<T: Scalar> Instances<T> {
             gaussian_step: |learning, run| learning.step_here(run),
             estimator: LocalGaussians::estimator_here,
             estimate: GaussianEstimator::estimate_here,
+            preparation: Preparation::prepare_here,
+            duplicates: Duplicates::find_here,
+            member_codes: MemberGraph::codes_here,
+            example_graph: ExampleGraph::build_here,
+            neighbours: NeighbourGraph::build_here,
             train: Recipe::train_here,
         }
     }

@@ -77,6 +77,19 @@ impl<T: Copy> Matrix<T> {
     }
 }
 
+impl Matrix<f64> {
+    /// The product with another, for small matrices.
+    pub(crate) fn times(&self, other: &Self) -> Self {
+        let mut product = Self::zeros(self.rows(), other.columns());
+        for c in 0..other.columns() {
+            for (j, &factor) in other.column(c).iter().enumerate() {
+                product.column_mut(c).iter_mut().zip(self.column(j)).for_each(|(sum, value)| *sum += factor * value);
+            }
+        }
+        product
+    }
+}
+
 impl<T: Scalar> Matrix<T> {
     /// A matrix of zeros.
     pub fn zeros(rows: usize, columns: usize) -> Self {

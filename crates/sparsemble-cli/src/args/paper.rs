@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use sparsemble_paper::{Enlarging, Experiment, Means, Sensing, Settings, printed};
+use sparsemble_paper::{Enlarging, Experiment, Grouping, Means, Sensing, Settings, printed};
 
 #[derive(Debug, Args)]
 pub(crate) struct PaperArguments {
@@ -11,7 +11,7 @@ pub(crate) struct PaperArguments {
     #[arg(value_name = "EXPERIMENT", required_unless_present = "document", conflicts_with = "document")]
     experiments: Vec<Name>,
 
-    /// The data folder, with the pictures that the paper uses.
+    /// The data folder, with the pictures and data sets that the paper uses.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: PathBuf,
 
@@ -73,6 +73,8 @@ enum Name {
     Table2,
     /// The time of training for super-resolution (§IV-B).
     Fig6,
+    /// Clustering beside the paper's numbers (§V).
+    Table3,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
@@ -95,6 +97,7 @@ impl PaperArguments {
             Name::Fig5 => Experiment::Fig5,
             Name::Table2 => Experiment::Table2,
             Name::Fig6 => Experiment::Fig6,
+            Name::Table3 => Experiment::Table3,
         });
         if self.document.is_some() { Experiment::ALL.to_vec() } else { named.collect() }
     }
@@ -115,6 +118,10 @@ impl PaperArguments {
 
     pub(crate) fn enlarging(&self) -> Enlarging {
         if self.quick { Enlarging::quick(self.seed) } else { Enlarging::paper(self.seed) }
+    }
+
+    pub(crate) fn grouping(&self) -> Grouping {
+        if self.quick { Grouping::quick(self.seed) } else { Grouping::paper(self.seed) }
     }
 
     pub(crate) fn draws(&self) -> usize {

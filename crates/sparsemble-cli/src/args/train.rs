@@ -135,7 +135,15 @@ impl FromStr for Trainable {
     type Err = sparsemble::Error;
 
     fn from_str(text: &str) -> sparsemble::Result<Self> {
-        if text == "upscaler" { Ok(Self::Upscaler) } else { text.parse().map(Self::Recipe) }
+        if text == "upscaler" {
+            return Ok(Self::Upscaler);
+        }
+        text.parse().map(Self::Recipe).map_err(|error| match error {
+            sparsemble::Error::InvalidParameter { name, value, reason } => {
+                sparsemble::Error::InvalidParameter { name, value, reason: format!("{reason}, upscaler").into() }
+            }
+            other => other,
+        })
     }
 }
 

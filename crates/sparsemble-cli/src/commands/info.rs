@@ -148,3 +148,19 @@ fn object<T: Scalar>(arguments: &InfoArguments, inspection: &Inspection, loaded:
         "format_version": inspection.format_version,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_shows_its_ends_and_at_most_so_many_bars() {
+        assert_eq!(curve(&[8.0, 4.0, 1.0]), "8.0000e0 █▄▁ 1.0000e0 (3 values)");
+        assert_eq!(curve(&[2.0, 2.0]), "2.0000e0 ▁▁ 2.0000e0 (2 values)");
+        assert_eq!(curve(&[]), "");
+        let long: Vec<f64> = (0..1000).map(f64::from).collect();
+        let shown = curve(&long);
+        let bars = shown.chars().filter(|c| ('▁'..='█').contains(c)).count();
+        assert!((50..=LONGEST_CURVE).contains(&bars) && shown.contains("█ 9.9900e2"), "{shown}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use sparsemble::degradation::Dense;
 use sparsemble::image::Size;
 use sparsemble::restoration::BlockMeasurements;
@@ -38,11 +38,14 @@ impl Measured {
                 z: matrix_file::read::<f64>(&arguments.measurements)?.to_matrix(),
                 means: None,
             },
-            _ => sensed(&arguments.measurements).with_context(|| {
+            _ => sensed(&arguments.measurements).map_err(|error| {
+                if matches!(error.downcast_ref(), Some(sparsemble::Error::Io { .. })) {
+                    return error;
+                }
                 let file = arguments.measurements.display();
-                format!(
+                error.context(format!(
                     "{file} is not what `sparsemble sense` writes; for measurements of your own give --phi and --size"
-                )
+                ))
             })?,
         };
         let phi = Dense::new(phi.view())?;

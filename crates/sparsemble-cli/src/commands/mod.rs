@@ -1,5 +1,6 @@
 //! One module for each command: load, call, save, report.
 
+pub(crate) mod cluster;
 pub(crate) mod demo;
 pub(crate) mod encode;
 pub(crate) mod eval;

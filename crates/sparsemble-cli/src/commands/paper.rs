@@ -20,6 +20,7 @@ pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
         sensing: arguments.sensing(),
         draws: arguments.draws(),
         enlarging: arguments.enlarging(),
+        grouping: arguments.grouping(),
         threads: arguments.threads,
     };
     let outcomes = watched(&request)?;

@@ -93,7 +93,7 @@ fn measurements_made_elsewhere_are_recovered_with_their_phi_and_size() {
     let coffee = photograph("coffee.png");
     let refused = program.fail(&format!("recover z.npz -o x.png --reference {}", coffee.display()), 1);
     assert!(refused.contains("is no picture of 84×67 pixels"), "{refused}");
-    assert!(program.fail("recover nothing.npz -o x.png", 1).contains("nothing.npz"));
+    assert!(program.fail("recover nothing.npz -o x.png", 1).starts_with("cannot read nothing.npz"));
     assert!(!program.files().iter().any(|name| name.starts_with('x')));
 }
 

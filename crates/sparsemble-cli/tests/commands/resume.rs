@@ -5,16 +5,25 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use sparsemble::Matrix;
+use sparsemble::image::{BitDepth, GrayImage, Size, write_png};
 use sparsemble::matrix_file;
 
 use crate::program::Program;
 
 const BOOST: &str = "train --method boost-km --atoms 40 --models 40 --lambda 0.3 --seed 1 -o m samples.npy";
+const UPSCALE: &str = "train --method upscaler --atoms 200 --models 4 --seed 1 -o m broad.png narrow.png";
 const ALTERNATE: &str = "train --method alt-opt --atoms 40 --iterations 40 --lambda 0.3 --seed 1 -o m samples.npy";
 
-/// Samples that keep a run busy for a while.
+const PICTURES: [(&str, usize); 2] = [("broad.png", 160), ("narrow.png", 100)];
+
+/// Samples and pictures that keep a run busy for a while.
 fn program() -> Program {
     let program = Program::new();
+    for (name, width) in PICTURES {
+        let wave = |row: usize, column: usize| 128.0 + 80.0 * (0.01 * (row * row + 3 * column * row) as f64).sin();
+        let waves = GrayImage::from_fn(Size { width, height: 120 }, wave).unwrap();
+        write_png(program.path(name), &waves, BitDepth::Eight).unwrap();
+    }
     let value = |r: usize, i: usize| ((r * r + 1) as f32 * (i as f32 + 0.5).sqrt()).sin();
     matrix_file::write(program.path("samples.npy"), Matrix::from_fn(25, 1500, value).view()).unwrap();
     program
@@ -40,7 +49,7 @@ fn whole(words: &str) -> Vec<u8> {
 
 #[test]
 fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
-    for words in [BOOST, ALTERNATE] {
+    for words in [BOOST, ALTERNATE, UPSCALE] {
         let program = program();
         let mut child = started(&program, words);
         child.kill().unwrap();
@@ -50,7 +59,10 @@ fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
         assert_eq!(report["resumed"], true);
         // A run that is killed while it writes leaves a hidden scrap.
         let files = program.files();
-        assert!(files.iter().filter(|name| !name.starts_with('.')).eq(["m", "samples.npy"]), "{files:?}");
+        assert!(
+            files.iter().filter(|name| !name.starts_with('.')).eq(["broad.png", "m", "narrow.png", "samples.npy"]),
+            "{files:?}"
+        );
         assert!(program.bytes("m") == whole(words), "{words}");
     }
 }
@@ -67,7 +79,7 @@ fn an_interrupted_run_says_how_to_go_on_and_does() {
     let line = String::from_utf8(output.stderr).unwrap();
     let expected = "error: interrupted; run the same command with --resume to go on from m.checkpoint\n";
     assert_eq!(line, expected);
-    assert_eq!(program.files(), ["m.checkpoint", "samples.npy"]);
+    assert_eq!(program.files(), ["broad.png", "m.checkpoint", "narrow.png", "samples.npy"]);
     program.succeed(&format!("{BOOST} --resume --threads 1"));
     assert!(program.bytes("m") == whole(BOOST));
 }
@@ -100,5 +112,5 @@ fn without_a_checkpoint_resuming_is_beginning() {
     let program = program();
     let short = BOOST.replace("--models 40", "--models 2");
     assert_eq!(program.json(&format!("{short} --resume"))["resumed"], false);
-    assert_eq!(program.files(), ["m", "samples.npy"]);
+    assert_eq!(program.files(), ["broad.png", "m", "narrow.png", "samples.npy"]);
 }

@@ -145,7 +145,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         ("upscale small.png --method bicubic -o x.gif", 1, "ends in .png"),
         ("upscale small.png --method bicubic -o no/x.png", 1, "no folder"),
         ("upscale small.png --method bicubic -o x.png --uncertainty x.mat", 1, ".npy or .csv"),
-        ("upscale none.png --method bicubic -o x.png", 1, "none.png"),
+        ("upscale none.png --method bicubic -o x.png", 1, "cannot read none.png"),
         ("eval small.png --reference original.png", 1, "60×45"),
         ("eval small.png --reference small.png --shave 40", 1, "shave"),
     ] {
@@ -191,6 +191,7 @@ fn an_upscaler_is_trained_on_pictures_resumed_and_used() {
         ("upscale small.png --model own.safetensors --scale 3 -o x.png", 2, "--scale 2 or less"),
         ("train --method upscaler --phi gaussian:measurements=4 -o x.safetensors small.png", 2, "--phi"),
         ("train --method upscaler --scale 7 -o x.safetensors small.png", 2, "2, 3 or 4"),
+        ("train --method upscaler --models 3 -o x.safetensors small.png", 2, "--models 3: give an even number"),
         ("train --method boost-ex --scale 2 -o x.safetensors small.png", 2, "--scale"),
     ] {
         let line = program.fail(words, code);

@@ -9,7 +9,8 @@ use crate::scalar::Scalar;
 use crate::spec::{Spec, flag, unless, write};
 
 use super::{
-    Coding, CodingBasis, Fista, Lasso, Momentum, OneSparse, Penalty, Pursuit, PursuitKind, Samples, SparseCoder,
+    Coding, CodingBasis, ElasticNet, Fista, Lasso, Momentum, OneSparse, Penalty, Pursuit, PursuitKind, Samples,
+    SparseCoder,
 };
 
 /// Any coder that takes a matrix to code against, chosen at run time.
@@ -19,6 +20,7 @@ use super::{
 /// | text | coder |
 /// | --- | --- |
 /// | `lasso:lambda=0.2` | [`Lasso`]; instead of `lambda` also `relative`, `error` or `l1_norm`; `nonnegative`, `tolerance`, `max_rounds` |
+/// | `elastic-net:lambda=0.2,ridge=0.1` | [`ElasticNet`]; `tolerance`, `max_rounds` |
 /// | `omp:sparsity=5` | [`Pursuit`]; also `ormp` and `mp`, and `error` instead of or beside `sparsity` |
 /// | `one-sparse` | [`OneSparse`]; `atoms`, `nonnegative` |
 ///
@@ -35,6 +37,8 @@ use super::{
 pub enum Coder {
     /// The lasso, Eq. (1).
     Lasso(Lasso),
+    /// The elastic net.
+    ElasticNet(ElasticNet),
     /// A greedy coder.
     Pursuit(Pursuit),
     /// The best single atom, or the s best.
@@ -57,6 +61,7 @@ impl<T: Scalar> SparseCoder<T> for Coder {
     fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
         match self {
             Self::Lasso(lasso) => lasso.encode(basis, samples, run),
+            Self::ElasticNet(net) => net.encode(basis, samples, run),
             Self::Pursuit(pursuit) => pursuit.encode(basis, samples, run),
             Self::OneSparse(one_sparse) => one_sparse.encode(basis, samples, run),
         }
@@ -67,6 +72,7 @@ impl Display for Coder {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Lasso(lasso) => lasso.fmt(f),
+            Self::ElasticNet(net) => net.fmt(f),
             Self::Pursuit(pursuit) => pursuit.fmt(f),
             Self::OneSparse(one_sparse) => one_sparse.fmt(f),
         }
@@ -82,6 +88,7 @@ impl FromStr for Coder {
         let mut spec = Spec::parse("coder", text);
         let coder = match spec.name {
             "lasso" => Self::Lasso(lasso(&mut spec)?),
+            "elastic-net" => Self::ElasticNet(elastic_net(&mut spec)?),
             "omp" => Self::Pursuit(pursuit(&mut spec, PursuitKind::Orthogonal)?),
             "ormp" => Self::Pursuit(pursuit(&mut spec, PursuitKind::OrderRecursive)?),
             "mp" => Self::Pursuit(pursuit(&mut spec, PursuitKind::Matching)?),
@@ -90,9 +97,8 @@ impl FromStr for Coder {
                 Self::OneSparse(OneSparse { atoms, nonnegative: spec.flag("nonnegative") })
             }
             _ => {
-                return Err(
-                    spec.refuse("is not known; write lasso:lambda=0.2, omp:sparsity=5, ormp:…, mp:… or one-sparse")
-                );
+                let known = "lasso:lambda=0.2, elastic-net:…, omp:sparsity=5, ormp:…, mp:… or one-sparse";
+                return Err(spec.refuse(format!("is not known; write {known}")));
             }
         };
         spec.finish()?;
@@ -128,6 +134,18 @@ fn lasso(spec: &mut Spec<'_>) -> Result<Lasso> {
     })
 }
 
+fn elastic_net(spec: &mut Spec<'_>) -> Result<ElasticNet> {
+    let (Some(lambda), Some(ridge)) = (spec.value("lambda")?, spec.value("ridge")?) else {
+        return Err(spec.refuse("needs lambda and ridge"));
+    };
+    let default = ElasticNet::new(lambda, ridge);
+    Ok(ElasticNet {
+        tolerance: spec.value("tolerance")?.unwrap_or(default.tolerance),
+        max_rounds: spec.value("max_rounds")?.unwrap_or(default.max_rounds),
+        ..default
+    })
+}
+
 fn pursuit(spec: &mut Spec<'_>, kind: PursuitKind) -> Result<Pursuit> {
     let (sparsity, error) = (spec.value("sparsity")?, spec.value("error")?);
     if sparsity.is_none() && error.is_none() {
@@ -157,6 +175,19 @@ impl Display for Lasso {
             unless(&default.max_rounds, "max_rounds", &self.max_rounds),
         ];
         write(f, "lasso", settings)
+    }
+}
+
+impl Display for ElasticNet {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let default = Self::new(self.lambda, self.ridge);
+        let settings = [
+            Some(format!("lambda={}", self.lambda)),
+            Some(format!("ridge={}", self.ridge)),
+            unless(&default.tolerance, "tolerance", &self.tolerance),
+            unless(&default.max_rounds, "max_rounds", &self.max_rounds),
+        ];
+        write(f, "elastic-net", settings)
     }
 }
 
@@ -214,6 +245,7 @@ mod tests {
             (Coder::Lasso(lasso), "lasso:relative=0.1,nonnegative,atom_weights=1;0;inf,tolerance=0.001,max_rounds=7"),
             (Coder::Lasso(Lasso::new(Penalty::Error(1e-30))), "lasso:error=0.000000000000000000000000000001"),
             (Coder::Lasso(Lasso::new(Penalty::L1Norm(2.5))), "lasso:l1_norm=2.5"),
+            (Coder::ElasticNet(ElasticNet::new(0.2, 0.05)), "elastic-net:lambda=0.2,ridge=0.05"),
             (Coder::omp(5), "omp:sparsity=5"),
             (
                 Coder::Pursuit(Pursuit { kind: PursuitKind::Matching, sparsity: None, error: Some(0.25) }),
@@ -244,6 +276,7 @@ mod tests {
             ("lasso:lambda=few", "`lambda` needs a number"),
             ("lasso:lambda=1,sparsity=3", "`lasso` has no setting `sparsity`"),
             ("lasso:lambda=1,atom_weights=1;x", "`atom_weights` needs numbers"),
+            ("elastic-net:lambda=1", "needs lambda and ridge"),
             ("omp", "needs sparsity, error or both"),
             ("omp:sparsity=-1", "`sparsity` needs a number"),
             ("one-sparse:nonnegative=yes", "`one-sparse` has no setting `nonnegative`"),

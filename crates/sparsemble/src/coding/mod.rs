@@ -5,6 +5,7 @@
 //! | coder | finds |
 //! | --- | --- |
 //! | [`Lasso`] | the minimum of ‖x − Da‖² + λ‖a‖₁, certified by its duality gap, or its error- or norm-constrained form |
+//! | [`ElasticNet`] | the minimum of ‖x − Da‖² + λ‖a‖₁ + ρ‖a‖², certified by its duality gap |
 //! | [`Pursuit`] | a greedy choice of atoms: MP, OMP or order-recursive MP, by count or by error |
 //! | [`OneSparse`] | the single best atom, or the s best |
 //! | [`Fista`] | the same minimum as [`Lasso`], matrix-free, where the dictionary is only an operator |
@@ -27,7 +28,7 @@ pub use coder::Coder;
 pub use codes::SparseCodes;
 pub use fista::{Fista, Momentum};
 pub(crate) use lasso::lambda_max_here;
-pub use lasso::{Lasso, Penalty, lambda_max};
+pub use lasso::{ElasticNet, Lasso, Penalty, lambda_max};
 pub use one_sparse::OneSparse;
 pub use pursuit::{Pursuit, PursuitKind};
 pub use samples::Samples;

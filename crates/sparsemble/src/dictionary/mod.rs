@@ -15,6 +15,7 @@ pub use alt_opt::{AltOpt, Alternation, AtomUpdate, BatchOrder, CodesReport, Lear
 pub use atoms::Dictionary;
 #[cfg(feature = "io")]
 pub(crate) use atoms::has_unit_norm;
+pub(crate) use atoms::normalise;
 pub use centers::Centers;
 pub use examples::{Examples, Selection};
 pub use hyperlines::{Hyperlines, Lines};

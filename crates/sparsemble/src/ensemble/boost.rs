@@ -33,6 +33,7 @@ use super::{Ensemble, Training};
 /// | `seed` | | 0 | of the random choices | |
 /// | `masses` | p_1 | all alike | how much each sample counts, in the masses and in the error | ≥ 0, not all 0 |
 /// | `phi` | Φ | none | what the samples are seen through when coded | M features |
+/// | `exclude_own` | | `false` | forbid each sample the atom it has become itself | learners whose atoms are samples |
 /// | `validation` | | none | when to stop early, see [`Validation`] | |
 ///
 /// The paper uses L = 20 (§III-C) and 50 (§IV), uniform masses and no validation.
@@ -42,7 +43,7 @@ use super::{Ensemble, Training};
 ///
 /// # Cost
 /// L calls of the learner and of the coder; the rest of a round is about 10·M operations a sample. Memory: X_l, which is
-/// M × T in the type of the samples; a few numbers a sample; and, while a round lasts, its codes in compressed form, as
+/// M × T in the type of the samples; a few numbers a sample; and the codes of the last round in compressed form, as
 /// α_l needs all of them before the first approximation can move.
 ///
 /// # Errors
@@ -86,6 +87,10 @@ pub struct Boost<'a, T> {
     ///
     /// The trained ensemble has the plain models (D_l, D_l): use [`Ensemble::degraded_by`] for degraded samples.
     pub phi: Option<&'a dyn Degradation<T>>,
+    /// Whether a sample must not be coded by the atom that is this sample, the constraint a_ii = 0 of Eq. (17).
+    ///
+    /// Without it the samples a round has drawn have no error left, and the next rounds never draw them.
+    pub exclude_own: bool,
     /// When to stop early; never if `None`.
     pub validation: Option<Validation>,
 }
@@ -134,7 +139,7 @@ pub enum Stop {
 impl<'a, T: Scalar> Boost<'a, T> {
     /// The default settings with this learner and this coder.
     pub fn new(learner: &'a dyn WeakLearner<T>, coder: &'a (dyn SparseCoder<T> + Sync)) -> Self {
-        Self { learner, coder, n_models: 20, seed: 0, masses: None, phi: None, validation: None }
+        Self { learner, coder, n_models: 20, seed: 0, masses: None, phi: None, exclude_own: false, validation: None }
     }
 
     /// Runs all rounds.
@@ -219,6 +224,24 @@ impl<'a, T: Scalar> Boost<'a, T> {
     }
 }
 
+/// For each sample the atom that is this sample, if there is one.
+///
+/// # Errors
+/// If the dictionary does not say which samples its atoms are.
+pub(crate) fn own_atoms<T: Scalar>(dictionary: &Dictionary<T>, n_samples: usize) -> Result<Vec<Option<usize>>> {
+    let Some(sources) = dictionary.sources() else {
+        return Err(Error::parameter("exclude_own", true, "needs a learner whose atoms are samples"));
+    };
+    let mut own = vec![None; n_samples];
+    for (atom, &source) in sources.iter().enumerate() {
+        let Some(slot) = own.get_mut(source) else {
+            return Err(Error::parameter("dictionary: source", source, "must be below the number of samples"));
+        };
+        *slot = Some(atom);
+    }
+    Ok(own)
+}
+
 /// β from α, Eq. (10): β_l = α_l Π_{t>l} (1 − α_t). They sum to one if α_1 = 1.
 pub fn weights_of_rounds(alphas: &[f64]) -> Vec<f64> {
     let mut beta: Vec<f64> = Vec::with_capacity(alphas.len());
@@ -234,6 +257,15 @@ pub fn weights_of_rounds(alphas: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_atom_that_is_a_sample_is_that_samples_own() {
+        let dictionary = Dictionary::new(crate::Matrix::from_fn(2, 2, |r, j| (1 + r + j) as f64)).unwrap();
+        assert!(own_atoms(&dictionary, 3).is_err());
+        let dictionary = dictionary.with_sources(vec![2, 0]).unwrap();
+        assert_eq!(own_atoms(&dictionary, 3).unwrap(), [Some(1), None, Some(0)]);
+        assert!(own_atoms(&dictionary, 2).is_err());
+    }
 
     #[test]
     fn weights_of_rounds_are_the_products_of_equation_10() {

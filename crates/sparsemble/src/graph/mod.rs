@@ -4,17 +4,49 @@
 //! [`Affinity`], which only has to multiply vectors.
 
 mod affinity;
+mod atom_count;
+mod dictionary;
 mod eights;
+mod examples;
 mod implicit;
+mod kind;
+mod members;
+mod neighbours;
+mod product;
+mod report;
+mod self_expression;
+mod stacked;
 
 pub use affinity::Affinity;
+pub use atom_count::AtomCount;
+pub use dictionary::DictionaryGraph;
 pub use eights::Eight;
 pub(crate) use eights::{VERTICES, fill};
+pub use examples::{ExampleGraph, ExampleWeights};
 pub use implicit::CodeAffinity;
+pub use kind::GraphKind;
+pub use members::{MemberGraph, MemberLearner};
+pub use neighbours::NeighbourGraph;
+pub use report::{BuiltGraph, GraphReport};
+pub use self_expression::SelfExpression;
+pub use stacked::{MemberCodes, StackedCodes};
 
 use crate::coding::SparseCodes;
 use crate::error::{Error, Result, expect_size};
+use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
+
+/// Checks that there are samples to compare.
+fn check_samples<T: Scalar>(samples: MatrixView<'_, T>) -> Result<()> {
+    if samples.rows() == 0 {
+        return Err(Error::Empty { what: "samples", unit: "feature" });
+    }
+    match samples.columns() {
+        found @ (0 | 1) => Err(Error::TooFewSamples { what: "samples of a graph", needed: 2, found }),
+        count if u32::try_from(count).is_err() => Err(Error::parameter("samples", count, "must be fewer than 2³²")),
+        _ => Ok(()),
+    }
+}
 
 /// A symmetric T × T matrix S of positive affinities, none on the diagonal, in compressed sparse rows.
 ///

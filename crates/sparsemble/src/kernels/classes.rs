@@ -69,11 +69,17 @@ impl<T: Scalar> Classes<T> {
 
     /// The atoms of a class, in order; the excluded one is among them.
     #[inline(always)]
-    fn atoms(&self, class: usize) -> impl Iterator<Item = u32> + use<T> {
+    fn atoms(&self, class: usize) -> ([u32; CLASS], usize) {
         let lane = class & (self.lanes - 1);
         let first = (class - lane) * CLASS + lane;
-        let (lanes, end) = (self.lanes, self.n_atoms);
-        (0..CLASS).map(move |i| first + i * lanes).take_while(move |atom| *atom < end).map(|atom| atom as u32)
+        let atoms = std::array::from_fn(|i| (first + i * self.lanes) as u32);
+        // The last run may have fewer.
+        let count = if first + (CLASS - 1) * self.lanes < self.n_atoms {
+            CLASS
+        } else {
+            self.n_atoms.saturating_sub(first).div_ceil(self.lanes)
+        };
+        (atoms, count)
     }
 
     /// Puts the atoms of the class with the largest correlation into `out`, which is empty, in order; nothing if that is
@@ -88,7 +94,8 @@ impl<T: Scalar> Classes<T> {
             // Equals in other lanes of the same run may come before.
             let mut found = 0;
             best.places().for_each(|class| {
-                out.extend(self.atoms(class));
+                let (atoms, count) = self.atoms(class);
+                out.extend_from_slice(&atoms[..count]);
                 found += 1;
             });
             if found > 1 {

@@ -80,7 +80,8 @@ pub(super) fn choose(names: &[String], wanted: Option<&str>) -> Outcome<String> 
     }
 }
 
-fn listed(names: &[String]) -> String {
+/// The first of some names, for a message.
+pub(super) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<_> = names.iter().take(SHOWN).map(|name| quoted(name)).collect();
     format!("{}{}", shown.join(", "), if names.len() > SHOWN { ", …" } else { "" })

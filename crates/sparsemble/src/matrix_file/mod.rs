@@ -6,7 +6,7 @@
 //! | --- | --- | --- |
 //! | `.npy` | real, integer and truth values, in C and Fortran order, of both byte orders | C order, little-endian |
 //! | `.npz`, `FILE.npz:NAME` | the only array, or that of this name | codes, as `scipy.sparse.save_npz` does; several matrices |
-//! | `.csv`, `.tsv` | separated by tabs, semicolons, commas or spaces, with or without a header | commas, no header |
+//! | `.csv`, `.tsv` | separated by tabs, semicolons, commas or spaces, with or without a header, with a column of classes | commas, no header; clusters |
 //! | `.mat`, `FILE.mat:NAME` | the only matrix, or that of this name; versions 5 to 7 | – |
 //!
 //! A file is not trusted. What its header promises is compared with the length of the file before memory is spent; packed
@@ -18,6 +18,7 @@
 mod archive;
 mod codes;
 mod expansion;
+mod labelled;
 mod location;
 mod mat;
 mod npy;
@@ -25,6 +26,7 @@ mod numbers;
 mod storage;
 mod table;
 
+pub use labelled::{Classes, LabelledSamples, expect_clusters_name, read_labelled, write_clusters};
 pub use storage::MatrixFile;
 
 use std::path::Path;
@@ -71,7 +73,7 @@ pub fn read<T: Scalar>(location: impl AsRef<Path>) -> Result<MatrixFile<T>> {
     let samples = match format {
         Format::Npz => Archive::open(file, length).and_then(|mut archive| archive.samples(name.as_deref())),
         Format::Mat => mat::samples(file, length, name.as_deref()),
-        Format::Csv | Format::Npy => table::read(file),
+        Format::Csv | Format::Npy => table::read(file, None).map(|table| table.samples),
     };
     samples.map_err(|reason| reason.about_data(&path))
 }

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 
 use crate::scalar::Scalar;
 
+use super::location::listed;
 use super::storage::{MatrixFile, Order};
 use crate::reason::{Outcome, quoted};
 
@@ -12,12 +13,23 @@ const SEPARATORS: [char; 3] = ['\t', ';', ','];
 /// What some programs begin a file with.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Reads the samples of a table. Its separator is a tab, a semicolon or a comma, whichever of them its first line has, in
-/// this order, else white space; a first line without any number is a header; empty lines and those that start with `#` are passed over.
-pub(super) fn read<T: Scalar>(file: impl Read) -> Outcome<MatrixFile<T>> {
+/// What a table holds.
+#[derive(Debug)]
+pub(super) struct Table<T> {
+    pub(super) samples: MatrixFile<T>,
+    /// The names of the features; none if there is no header.
+    pub(super) names: Vec<String>,
+    /// What stands in the column of the classes, if one was asked for: a text for each sample.
+    pub(super) classes: Vec<String>,
+}
+
+/// Reads a table. Its separator is a tab, a semicolon or a comma, whichever of them its first line has, in this order,
+/// else white space; a first line without any number is a header; empty lines and those that start with `#` are passed
+/// over. The column with the classes, by its name or its number from 1, is no feature and need not hold numbers.
+pub(super) fn read<T: Scalar>(file: impl Read, classes: Option<&str>) -> Outcome<Table<T>> {
     let mut file = BufReader::new(file);
-    let mut samples = Samples { values: Vec::new(), shape: (0, 0) };
-    let (mut bytes, mut separator) = (Vec::new(), None);
+    let mut samples = Samples { values: Vec::new(), shape: (0, 0), classes: Vec::new() };
+    let (mut bytes, mut layout) = (Vec::new(), None::<Layout>);
     for number in 1_u64.. {
         bytes.clear();
         if file.read_until(b'\n', &mut bytes)? == 0 {
@@ -28,19 +40,63 @@ pub(super) fn read<T: Scalar>(file: impl Read) -> Outcome<MatrixFile<T>> {
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
-        let first = separator.is_none();
-        let separator = *separator.get_or_insert_with(|| separator_of(line));
-        let fields = || fields(line, separator);
-        // A first line with some numbers is taken for a sample, so that none is lost silently.
-        let header = first && fields().all(|field| value(field).is_err());
-        if !header {
-            samples.push(number, fields())?;
+        let first = layout.is_none();
+        let layout = match &mut layout {
+            Some(layout) => &*layout,
+            none => &*none.insert(Layout::of(line, classes)?),
+        };
+        if !(first && layout.has_header) {
+            samples.push(number, fields(line, layout.separator), layout.classes)?;
         }
     }
-    if samples.shape.1 == 0 {
+    if samples.shape.1 == 0 || samples.shape.0 == 0 {
         return Err("the table holds no numbers; give a sample a line".into());
     }
-    Ok(MatrixFile::owned(samples.values, samples.shape, Order::Rows)?)
+    let names = layout.map(|layout| layout.names).unwrap_or_default();
+    let file = MatrixFile::owned(samples.values, samples.shape, Order::Rows)?;
+    Ok(Table { samples: file, names, classes: samples.classes })
+}
+
+/// What the first line of a table tells.
+struct Layout {
+    /// `None` is white space.
+    separator: Option<char>,
+    /// Whether the first line is no sample.
+    has_header: bool,
+    /// Those of the features in the header.
+    names: Vec<String>,
+    /// The column of the classes, from 0.
+    classes: Option<usize>,
+}
+
+impl Layout {
+    fn of(line: &str, classes: Option<&str>) -> Outcome<Self> {
+        let separator = SEPARATORS.into_iter().find(|separator| line.contains(*separator));
+        // A first line with some numbers is taken for a sample, so that none is lost silently.
+        let has_header = fields(line, separator).all(|field| value(field).is_err());
+        let mut names: Vec<String> =
+            if has_header { fields(line, separator).map(str::to_owned).collect() } else { Vec::new() };
+        let n_columns = fields(line, separator).count();
+        let find = |wanted: &str| {
+            let by_name = names.iter().position(|name| name == wanted);
+            let by_number = || wanted.parse::<usize>().ok()?.checked_sub(1).filter(|&column| column < n_columns);
+            by_name.or_else(by_number).ok_or_else(|| no_column(wanted, &names, n_columns))
+        };
+        let classes = classes.map(find).transpose()?;
+        if let Some(column) = classes.filter(|_| has_header) {
+            names.remove(column);
+        }
+        Ok(Self { separator, has_header, names, classes })
+    }
+}
+
+fn no_column(wanted: &str, names: &[String], n_columns: usize) -> String {
+    let known = if names.is_empty() {
+        format!("the table has no header; give a number from 1 to {n_columns}")
+    } else {
+        format!("the header has {}", listed(names))
+    };
+    format!("there is no column {}; {known}", quoted(wanted))
 }
 
 /// Writes a table without a header; every number is written so that it is read again as itself.
@@ -67,17 +123,25 @@ struct Samples<T> {
     values: Vec<T>,
     /// The number of features and of samples.
     shape: (usize, usize),
+    /// Those of all samples, if there is a column of them.
+    classes: Vec<String>,
 }
 
 impl<T: Scalar> Samples<T> {
-    fn push<'a>(&mut self, line: u64, fields: impl Iterator<Item = &'a str>) -> Outcome<()> {
+    fn push<'a>(&mut self, line: u64, fields: impl Iterator<Item = &'a str>, classes: Option<usize>) -> Outcome<()> {
         let before = self.values.len();
-        for (column, field) in (1..).zip(fields) {
-            let value = value(field).map_err(|what| format!("line {line}, column {column}: {what}"))?;
+        for (column, field) in fields.enumerate() {
+            if Some(column) == classes {
+                self.classes.push(field.to_owned());
+                continue;
+            }
+            let value = value(field).map_err(|what| format!("line {line}, column {}: {what}", column + 1))?;
             self.values.push(T::from_f64(value));
         }
         let (found, (expected, count)) = (self.values.len() - before, self.shape);
-        if count > 0 && found != expected {
+        let (others, complete) = (usize::from(classes.is_some()), classes.is_none() || self.classes.len() == count + 1);
+        if !complete || (count > 0 && found != expected) {
+            let (found, expected) = (found + usize::from(classes.is_some() && complete), expected + others);
             return Err(format!("line {line} has {found} columns, those before it {expected}; give all as many").into());
         }
         self.shape = (found, count + 1);
@@ -101,11 +165,6 @@ fn unquoted(field: &str) -> &str {
     field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).map_or(field, str::trim)
 }
 
-/// `None` is white space.
-fn separator_of(line: &str) -> Option<char> {
-    SEPARATORS.into_iter().find(|separator| line.contains(*separator))
-}
-
 fn fields(line: &str, separator: Option<char>) -> impl Iterator<Item = &str> {
     let by_character = separator.map(|separator| line.split(separator).map(unquoted));
     let by_space = separator.is_none().then(|| line.split_whitespace().map(unquoted));
@@ -118,7 +177,35 @@ mod tests {
     use crate::matrix::Matrix;
 
     fn table(text: &str) -> Outcome<Matrix<f64>> {
-        Ok(read(text.as_bytes())?.to_matrix())
+        Ok(read(text.as_bytes(), None)?.samples.to_matrix())
+    }
+
+    #[test]
+    fn the_column_of_the_classes_is_no_feature() {
+        for (text, column) in [
+            ("a,kind,b\n1,x,2\n3,y y,4\n", "kind"),
+            ("a,kind,b\n1,x,2\n3,y y,4\n", "2"),
+            ("1,x,2\n3,y y,4\n", "2"),
+            ("1;2;\"x\"\n3;4;\"y y\"\n", "3"),
+        ] {
+            let table = read::<f64>(text.as_bytes(), Some(column)).unwrap();
+            assert_eq!(table.samples.to_matrix().as_slice(), [1.0, 2.0, 3.0, 4.0], "{text:?}");
+            assert_eq!(table.classes, ["x", "y y"]);
+            assert!(table.names.is_empty() || table.names == ["a", "b"]);
+        }
+        for (text, column, message) in [
+            ("a,b\n1,2\n", "c", "there is no column \"c\"; the header has \"a\", \"b\""),
+            ("1,2\n", "c", "there is no column \"c\"; the table has no header; give a number from 1 to 2"),
+            ("1,2\n", "3", "there is no column \"3\""),
+            ("1,2\n", "0", "there is no column \"0\""),
+            ("1,2,x\n3,4\n", "3", "line 2 has 2 columns, those before it 3"),
+            ("1,x\n3\n", "2", "line 2 has 1 columns, those before it 2"),
+            ("1,x\n3,4,5\n", "2", "line 2 has 3 columns, those before it 2"),
+            ("x\ny\n", "x", "no numbers"),
+        ] {
+            let reason = format!("{:?}", read::<f64>(text.as_bytes(), Some(column)).unwrap_err()).replace("\\\"", "\"");
+            assert!(reason.contains(message), "{text:?}: {reason}");
+        }
     }
 
     #[test]

@@ -13,5 +13,5 @@ pub use grid::{PatchGrid, Stride};
 pub(crate) use means::remove_mean;
 pub use means::{add_means, remove_means};
 pub use mosaic::mosaic;
-pub(crate) use training::Shuffle;
 pub use training::TrainingPatches;
+pub(crate) use training::{Shuffle, check_draw};

@@ -96,17 +96,22 @@ impl TrainingPatches {
     }
 
     fn check(&self) -> Result<()> {
-        if self.side < 2 {
-            return Err(Error::parameter("patch side", self.side, "must be at least 2: one pixel has no variance"));
-        }
-        if self.count == 0 {
-            return Err(Error::parameter("count", self.count, "must be at least 1"));
-        }
-        if !(self.min_variance >= 0.0 && self.min_variance.is_finite()) {
-            return Err(Error::parameter("min_variance", self.min_variance, "must be zero or more, and finite"));
-        }
-        Ok(())
+        check_draw(self.side, self.count, self.min_variance)
     }
+}
+
+/// Refuses what cannot be drawn: patches without a variance, none of them, or none that vary enough.
+pub(crate) fn check_draw(side: usize, count: usize, min_variance: f64) -> Result<()> {
+    if side < 2 {
+        return Err(Error::parameter("patch side", side, "must be at least 2: one pixel has no variance"));
+    }
+    if count == 0 {
+        return Err(Error::parameter("count", count, "must be at least 1"));
+    }
+    if !(min_variance >= 0.0 && min_variance.is_finite()) {
+        return Err(Error::parameter("min_variance", min_variance, "must be zero or more, and finite"));
+    }
+    Ok(())
 }
 
 /// All positions of all pictures, numbered through.

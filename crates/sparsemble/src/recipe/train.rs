@@ -212,13 +212,12 @@ impl Recipe {
         watch: &mut Watch<'_, T>,
     ) -> Result<Trained<T>> {
         let boost = Boost {
-            learner,
-            coder: &self.coder,
             n_models: self.n_models,
             seed: self.seed,
             masses: set.masses,
             phi: set.phi,
             validation: self.validation,
+            ..Boost::new(learner, &self.coder)
         };
         let n_samples = set.samples.columns();
         let mut boosting = match so_far {

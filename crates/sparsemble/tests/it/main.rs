@@ -2,6 +2,7 @@
 
 mod alt_opt;
 mod coding_laws;
+mod elastic_net;
 mod ensemble;
 mod examples;
 mod fista;
@@ -11,6 +12,7 @@ mod golden_coding;
 #[cfg(feature = "io")]
 mod golden_image;
 mod golden_kmeans;
+mod graphs;
 mod kmeans;
 #[cfg(feature = "io")]
 mod matrix_file;
@@ -23,6 +25,7 @@ mod paper;
 mod patch;
 #[cfg(feature = "io")]
 mod pictures;
+mod pipeline;
 mod problems;
 mod progress;
 #[cfg(feature = "io")]

@@ -5,9 +5,11 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
+use sparsemble::clustering::{Duplicates, Preparation};
 use sparsemble::coding::{Coder, OneSparse};
 use sparsemble::dictionary::{AltOpt, Centers, Dictionary, Examples, Hyperlines, OnlineAltOpt, WeakLearner};
 use sparsemble::ensemble::{Averaging, Boost, Multilevel};
+use sparsemble::graph::{AtomCount, ExampleGraph, MemberGraph, NeighbourGraph};
 use sparsemble::kmeans::{KMeansInit, WeightedKMeans};
 use sparsemble::{Draw, Error, Matrix, Result, Run};
 
@@ -57,6 +59,16 @@ fn every_long_work(judge: impl Fn(&Work<'_>)) {
     work("multilevel", 2, false, &|run| multilevel.fit(samples, run).map(drop));
     work("boosting", 6, true, &|run| boost.fit(samples, run).map(drop));
     work("resuming", 3, true, &|run| boost.resume(samples, members(), curve, run).map(drop));
+    let atoms = AtomCount::Exactly(12);
+    let stacked = MemberGraph { n_members: 3, atoms, ..MemberGraph::default() };
+    let averaged = ExampleGraph { n_members: 3, atoms, ..ExampleGraph::default() };
+    let boosted = ExampleGraph { n_members: 3, atoms, ..ExampleGraph::boost_ex() };
+    work("graph of members", 4, true, &|run| stacked.build(samples, 1, run).map(drop));
+    work("averaged examples", 6, true, &|run| averaged.build(samples, 1, run).map(drop));
+    work("boosted examples", 3, true, &|run| boosted.build(samples, 1, run).map(drop));
+    work("neighbours", 1, true, &|run| NeighbourGraph::default().build(samples, run).map(drop));
+    work("preparation", 3, true, &|run| Preparation::default().prepare(samples, run).map(drop));
+    work("duplicates", 1, true, &|run| Duplicates::find(samples, run).map(drop));
     // More iterations than can be counted in samples.
     let patient = WeightedKMeans { max_iterations: usize::MAX, ..WeightedKMeans::new(3) };
     judge(&Work {

@@ -11,7 +11,7 @@ use sparsemble::ensemble::{Precision, Upscaler};
 use sparsemble::image::{GrayImage, Interpolation, Size, read, rescale};
 use sparsemble::metrics::psnr;
 use sparsemble::model_file::{self, Record};
-use sparsemble::restoration::super_resolution::{StageSettings, UpscalerLearner};
+use sparsemble::restoration::super_resolution::{Enlargement, StageSettings, UpscalerLearner, natural_upscaler};
 use sparsemble::{Error, Model, Run};
 
 /// A piece of a committed photograph.
@@ -264,4 +264,26 @@ fn files_that_are_damaged_or_made_up_are_refused() {
         }
         damaged[place] = good[place];
     }
+}
+
+#[test]
+fn pictures_by_rows_have_no_seams_with_the_models_of_the_library() {
+    let small = photo("chelsea.png", (60, 100), Size { width: 24, height: 70 });
+    for scale in [2, 3, 4] {
+        let upscaler = natural_upscaler(scale).unwrap();
+        let whole = upscaler.enlarge(&small, Run::default()).unwrap();
+        let enlargement = Enlargement::new(&upscaler, small.size(), whole.image.size()).unwrap();
+        let source = |rows: std::ops::Range<usize>| {
+            Ok(vec![small.cropped((rows.start, 0), Size { width: 24, height: rows.len() })?])
+        };
+        let (mut samples, mut deviations) = (Vec::new(), Vec::new());
+        for start in (0..enlargement.size().height).step_by(37) {
+            let rows = start..(start + 37).min(enlargement.size().height);
+            let strip = enlargement.rows(rows, &source, Run::default()).unwrap();
+            samples.extend_from_slice(strip.planes[0].samples());
+            deviations.extend_from_slice(strip.deviation.samples());
+        }
+        assert!(samples == whole.image.samples() && deviations == whole.deviation.samples(), "×{scale}");
+    }
+    assert!(natural_upscaler(5).unwrap_err().to_string().contains("2, 3 or 4"));
 }

@@ -107,3 +107,13 @@ fn thousands(number: f64) -> String {
     };
     digits.chars().enumerate().flat_map(separate).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::thousands;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!([0.0, 999.0, 1000.4, 1_234_567.0].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+}

@@ -71,6 +71,11 @@ pub(super) fn upscaler(arguments: &TrainArguments) -> Result<UpscalerLearner> {
     if !(2..=4).contains(&scale) {
         return Err(Usage(format!("--scale {scale}: give 2, 3 or 4")).into());
     }
+    if let Some(models) = arguments.models.filter(|models| *models == 0 || !models.is_multiple_of(2)) {
+        return Err(
+            Usage(format!("--models {models}: give an even number; each half of the pictures has its own")).into()
+        );
+    }
     let mut learner = UpscalerLearner { seed: arguments.seed, ..UpscalerLearner::new(scale) };
     for stage in &mut learner.stages {
         stage.n_atoms = arguments.atoms.unwrap_or(stage.n_atoms);

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &UpscaleArguments) -> Result<()> {
             progress.say(format!("{} of {}: {}", number + 1, works.len(), file_name(&work.input)));
         }
         let enlarged = work.enlarge(arguments, &mut methods, run.part(number..number + 1, works.len()));
-        done.push(enlarged.with_context(|| work.input.display().to_string())?);
+        done.push(enlarged?);
     }
     drop(progress);
     report(arguments, &done)
@@ -138,8 +138,10 @@ impl Work {
             }
         };
         let enlarger = method.enlarger();
-        let enlargement = Enlargement::new(enlarger.as_ref(), layout.size, to)?;
-        let larger = format.fitted(&Layout { size: to, ..layout.clone() })?;
+        // Files name themselves; sizes and channels do not.
+        let name = || self.input.display().to_string();
+        let enlargement = Enlargement::new(enlarger.as_ref(), layout.size, to).with_context(name)?;
+        let larger = format.fitted(&Layout { size: to, ..layout.clone() }).with_context(name)?;
         tell_losses(&self.output, &layout, &larger)?;
         let mut deviations = Vec::new();
         write_by_rows(&self.output, &larger, enlargement.step(), |rows| {

@@ -4,6 +4,7 @@
 //! such minimum to the next: the candidate whose correlation with the residual exceeds μ the most enters; the
 //! coefficients move towards the minimum on the new support; a coefficient that would change its sign on the way stops
 //! the move, leaves, and the rest goes on. Each move lowers the objective, so no support occurs twice.
+//! The ridge ½ρ‖a‖² of an elastic net adds ρ to the diagonal of D_SᵀD_S and nothing else.
 //!
 //! Every step starts from correlations computed afresh from the coefficients *as they will be returned*, by the residual or
 //! by a Gram matrix ([`super::overview`]), so the inverse below only has to be good enough to point the way and rounding
@@ -30,6 +31,8 @@ pub(super) struct Problem<'a, 'b, T> {
     /// The factor on μ for each atom; `None` for all ones.
     pub(super) weights: Option<&'a [f64]>,
     pub(super) nonnegative: bool,
+    /// ρ, zero for the lasso; only without a view of all atoms.
+    pub(super) ridge: f64,
     /// A view of all atoms at once; without it only the candidates of the working space may enter.
     pub(super) overview: Option<Overview<'a, 'b, T>>,
     /// Correlations with the sample smaller than this are rounding errors.
@@ -199,7 +202,9 @@ impl ActiveSet {
     ) -> bool {
         dots(simd, problem.columns, &self.atoms, &work.residual, &mut work.products);
         work.right.clear();
-        work.right.extend(work.products.iter().zip(&self.pull).map(|(c, pull)| c.to_f64() - mu * pull));
+        let members = self.pull.iter().zip(&self.coefficients);
+        let off = |(c, (pull, a)): (&T, (&f64, &f64))| c.to_f64() - problem.ridge * a - mu * pull;
+        work.right.extend(work.products.iter().zip(members).map(off));
         if work.right.iter().zip(&self.pull).all(|(off, pull)| off.abs() <= slack * pull.abs() + problem.floor) {
             return true;
         }
@@ -262,7 +267,7 @@ impl ActiveSet {
     }
 
     /// Adds an atom to the inverse and returns its squared distance to the span of the support; `None` if it lies in that
-    /// span (or too near to it for a view of all atoms), which leaves the inverse as it was.
+    /// span (or too near to it for a view of all atoms), which leaves the inverse as it was. With a ridge none does.
     ///
     /// Either way `work.change` holds its coordinates in the support.
     #[inline(always)]
@@ -292,11 +297,14 @@ impl ActiveSet {
             dot(simd, column, column).to_f64()
         };
         self.inverse.apply(simd, &work.gram, &mut work.change);
+        let own = own + problem.ridge;
         let mut schur = own - work.gram.iter().zip(&work.change).map(|(g, u)| g * u).sum::<f64>();
         if schur < NEARLY_DEPENDENT * own && problem.overview.is_some() {
             return None;
         }
-        if schur < 0.01 * own {
+        if problem.ridge > 0.0 {
+            schur = schur.max(problem.ridge);
+        } else if schur < 0.01 * own {
             schur = self.distance(simd, problem, atom, work)?;
         }
         self.shaky |= schur < 1e-6 * own;

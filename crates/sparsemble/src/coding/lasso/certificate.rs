@@ -10,7 +10,12 @@ use crate::scalar::Scalar;
 /// The gap of Eq. (1) as a fraction of ‖x‖², given Σ w|a| and the largest correlation |d_jᵀr| / w_j of all atoms.
 #[inline(always)]
 pub(super) fn relative_gap<T: Scalar>(x: &[T], residual: &[T], mu: f64, penalty: f64, largest: f64) -> f64 {
-    let (xx, xr, rr) = (product(x, x), product(x, residual), product(residual, residual));
+    gap_of_products((product(x, x), product(x, residual), product(residual, residual)), mu, penalty, largest)
+}
+
+/// The same, given xᵀx, xᵀr and rᵀr.
+#[inline(always)]
+pub(super) fn gap_of_products((xx, xr, rr): (f64, f64, f64), mu: f64, penalty: f64, largest: f64) -> f64 {
     if xx <= 0.0 {
         return 0.0;
     }

@@ -9,9 +9,12 @@
 
 mod active_set;
 mod certificate;
+mod elastic_net;
 mod inverse;
 mod overview;
 mod rounds;
+
+pub use elastic_net::ElasticNet;
 
 use crate::blocks::Run;
 use crate::error::{Error, Result};

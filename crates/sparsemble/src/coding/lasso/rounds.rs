@@ -316,6 +316,7 @@ impl<'b, T: Scalar> Plan<'b, T> {
             mask,
             weights: self.weights.as_deref(),
             nonnegative: self.coder.nonnegative,
+            ridge: 0.0,
             overview: None,
             floor: 0.25 * T::EPSILON.to_f64() * energy(x).sqrt(),
         }

@@ -14,6 +14,10 @@ pub(super) fn check(coder: &Coder) -> Result<()> {
         Coder::OneSparse(one_sparse) if one_sparse.atoms > 1 => {
             Err(Error::parameter("coder", coder, "more than one atom, each on its own, is no approximation; use omp"))
         }
+        // The atom update would let atoms grow to make their coefficients, and the ridge, small.
+        Coder::ElasticNet(_) => {
+            Err(Error::parameter("coder", coder, "dictionaries are learned without a ridge; use the lasso"))
+        }
         Coder::Lasso(_) | Coder::Pursuit(_) | Coder::OneSparse(_) => Ok(()),
     }
 }

@@ -1,9 +1,9 @@
 //! Which anchor of each member an input belongs to: the fused pass over the features of a block of inputs.
 
-use fearless_simd::{Simd, dispatch};
+use fearless_simd::{dispatch, prelude::*};
 
 use crate::dictionary::Dictionary;
-use crate::kernels::{Classes, Columns, Largest, Panels, Tiles, best_level, correlate, dots};
+use crate::kernels::{Best, Classes, Columns, Largest, Panels, Tiles, best_level, correlate, dots};
 use crate::scalar::Scalar;
 
 /// Inputs in a block.
@@ -84,13 +84,13 @@ fn best_of_each<S: Simd, T: Scalar>(
         atoms.clear();
         classes.leaders(simd, slot, atoms);
         dots(simd, &anchors.columns, atoms, features.padded(slot), products);
-        let mut best = (0, T::ZERO);
-        for (&atom, product) in atoms.iter().zip(products.iter()) {
-            if product.abs() > best.1 {
-                best = (atom, product.abs());
-            }
+        // Whole vectors: zeros beyond the last product are no match for it.
+        let mut best = Best::<S, T>::above(simd, T::ZERO);
+        let vectors = atoms.len().next_multiple_of(T::Native::<S>::LEN);
+        for part in products[..vectors].chunks_exact(T::Native::<S>::LEN) {
+            best.offer(T::Native::<S>::from_slice(simd, part).abs());
         }
-        take(best.0);
+        take(best.places().min().and_then(|place| atoms.get(place)).copied().unwrap_or(0));
     }
 }
 

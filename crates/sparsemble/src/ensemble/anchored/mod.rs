@@ -143,6 +143,17 @@ impl<T: Scalar> AnchoredEnsemble<T> {
         self.members.iter().map(|member| member.anchors().n_atoms()).sum()
     }
 
+    /// Multiply-adds for one input: every member's choice among its anchors, one map of each, and the maps of the frame.
+    pub fn multiply_adds(&self) -> usize {
+        let [common, features, directions, outputs] =
+            [self.frame.common(), self.frame.features(), self.frame.directions(), self.frame.outputs()]
+                .map(|matrix| matrix.as_slice().len());
+        let member = |member: &AnchoredMember<T>| {
+            member.anchors().atoms().as_slice().len() + member.maps().n_inputs() * member.maps().n_outputs()
+        };
+        common + features + directions + outputs + self.members.iter().map(member).sum::<usize>()
+    }
+
     /// The same ensemble, its maps kept as finely as this.
     ///
     /// # Errors

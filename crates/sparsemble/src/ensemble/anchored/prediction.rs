@@ -1,5 +1,7 @@
 //! What the members make of a block of inputs: each input by the map of its atom, the inputs of an atom together.
 
+use fearless_simd::{Simd, dispatch};
+
 use crate::kernels::{Panels, Store, Tiles, best_level, correlate};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
@@ -46,7 +48,7 @@ impl<T: Scalar> Packed<T> {
             weight: T::from_f64(weight),
         };
         let outputs = frame.outputs();
-        let transposed = Matrix::from_fn(outputs.columns(), outputs.rows(), |r, c| outputs.column(r)[c]);
+        let transposed = outputs.view().transposed().to_matrix();
         Self {
             sizes: [frame.features(), frame.directions(), frame.common(), outputs].map(Matrix::columns),
             n_inputs: frame.n_inputs(),
@@ -130,7 +132,7 @@ impl<T: Scalar> Predictor<'_, T> {
         let blocks = self.sums.chunks(GROUP * n_parts).zip(values.chunks_mut(GROUP * n_outputs));
         for ((sums, values), spreads) in blocks.zip(spreads.chunks_mut(GROUP)) {
             self.parts.clear();
-            sums.chunks_exact(n_parts).for_each(|sum| self.parts.push(sum));
+            self.parts.extend(sums.chunks_exact(n_parts));
             correlate(&self.packed.after, &self.parts, &mut self.after);
             for (slot, (value, sum)) in values.chunks_exact_mut(n_outputs).zip(sums.chunks_exact(n_parts)).enumerate() {
                 value.iter_mut().zip(self.after.of(slot)).for_each(|(value, &part)| *value += part);
@@ -146,7 +148,7 @@ impl<T: Scalar> Predictor<'_, T> {
         let kept = self.directions.chunks_mut(GROUP * n_directions).zip(values.chunks_mut(GROUP * n_outputs));
         for (inputs, (directions, values)) in blocks.zip(kept) {
             self.inputs.clear();
-            inputs.chunks_exact(self.packed.n_inputs).for_each(|input| self.inputs.push(input));
+            self.inputs.extend(inputs.chunks_exact(self.packed.n_inputs));
             correlate(&self.packed.before, &self.inputs, &mut self.before);
             let columns = directions.chunks_exact_mut(n_directions).zip(values.chunks_exact_mut(n_outputs));
             for (slot, (direction, value)) in columns.enumerate() {
@@ -168,22 +170,35 @@ impl<T: Scalar> Predictor<'_, T> {
         for (atom, map) in member.maps.iter().enumerate() {
             for group in self.groups.of(atom).chunks(GROUP) {
                 self.group.clear();
-                for &i in group {
-                    self.group.push(&self.directions[i as usize * n_directions..][..n_directions]);
-                }
+                let directions = |&i: &u32| &self.directions[i as usize * n_directions..][..n_directions];
+                self.group.extend(group.iter().map(directions));
                 correlate(map, &self.group, &mut self.mapped);
-                for (slot, &i) in group.iter().enumerate() {
-                    let part = &self.mapped.of(slot)[..n_parts];
-                    let sums = &mut self.sums[i as usize * n_parts..][..n_parts];
-                    sums.iter_mut().zip(part).for_each(|(sum, &part)| *sum += member.weight * part);
-                    spreads[i as usize] += member.weight * energy(part);
-                }
+                let (mapped, sums, weight) = (&self.mapped, &mut self.sums[..], member.weight);
+                dispatch!(map.level(), simd => add(simd, (mapped, n_parts), (weight, group), sums, spreads));
             }
         }
     }
 }
 
+/// Adds what a map makes of its samples, by the weight of its member, to the sums and, squared, to the spreads.
+#[inline(always)]
+fn add<S: Simd, T: Scalar>(
+    _: S,
+    (mapped, n_parts): (&Store<T>, usize),
+    (weight, samples): (T, &[u32]),
+    sums: &mut [T],
+    spreads: &mut [T],
+) {
+    for (slot, &i) in samples.iter().enumerate() {
+        let part = &mapped.of(slot)[..n_parts];
+        let sums = &mut sums[i as usize * n_parts..][..n_parts];
+        sums.iter_mut().zip(part).for_each(|(sum, &part)| *sum += weight * part);
+        spreads[i as usize] += weight * energy(part);
+    }
+}
+
 /// Σ x², in eight sums side by side so that additions do not wait for each other.
+#[inline(always)]
 fn energy<T: Scalar>(values: &[T]) -> T {
     let (eights, rest) = values.as_chunks::<8>();
     let mut sums = [T::ZERO; 8];

@@ -44,8 +44,9 @@ pub(super) fn frame<T: Scalar>(
     let inputs = Matrix::from_fn(pairs.n_inputs(), pairs.n_inputs(), |r, c| sums.input_moment(r, c));
     let directions = scaled_directions(&inputs, pairs.n_inputs(), -0.5)?;
     // The leading directions of what is in view, half whitened; then what they are of the whole input.
-    let seen = times(&times(view, &inputs), &transposed(view));
-    let features = times(&transposed(view), &scaled_directions(&seen, n_features, -0.25)?);
+    let across = view.view().transposed().to_matrix();
+    let seen = view.times(&inputs).times(&across);
+    let features = across.times(&scaled_directions(&seen, n_features, -0.25)?);
     let n_outputs = pairs.n_outputs();
     let outputs = Matrix::from_fn(n_outputs, n_outputs, |r, c| f64::from(u8::from(r == c)));
     let narrow = |matrix: &Matrix<f64>| {
@@ -92,18 +93,4 @@ fn scaled_directions(covariance: &Matrix<f64>, most: usize, power: f64) -> Resul
     }
     let scaled = |r: usize, c: usize| eigen.values[c].powf(power) * eigen.vectors.column(c)[r];
     Ok(Matrix::from_fn(covariance.rows(), telling, scaled))
-}
-
-fn transposed(matrix: &Matrix<f64>) -> Matrix<f64> {
-    Matrix::from_fn(matrix.columns(), matrix.rows(), |r, c| matrix.column(r)[c])
-}
-
-fn times(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
-    let mut product = Matrix::zeros(a.rows(), b.columns());
-    for c in 0..b.columns() {
-        for (j, &factor) in b.column(c).iter().enumerate() {
-            product.column_mut(c).iter_mut().zip(a.column(j)).for_each(|(sum, value)| *sum += factor * value);
-        }
-    }
-    product
 }

@@ -126,6 +126,11 @@ impl<T: Scalar> Upscaler<T> {
         self.stages.iter().map(|stage| stage.ensemble.n_atoms()).sum()
     }
 
+    /// Multiply-adds for one pixel of the small picture, over all stages.
+    pub fn multiply_adds(&self) -> usize {
+        self.stages.iter().map(|stage| stage.ensemble.multiply_adds()).sum()
+    }
+
     /// The same upscaler, its maps kept as finely as this.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use crate::sums::squared_distance_by;
 
 use super::division::{Division, Sums};
 use super::products::Products;
-use super::{Boost, Round, Stop, weights_of_rounds};
+use super::{Boost, Round, Stop, own_atoms, weights_of_rounds};
 
 /// How far the numbers of a stored round may be from those computed again, which other processors round differently.
 const SAME: f64 = 1e-3;
@@ -66,6 +66,8 @@ pub struct Boosting<'a, T> {
     /// ‖X‖² over the training samples by mass, known after the first round.
     energy: f64,
     members: Vec<Dictionary<T>>,
+    /// The codes of the last round, strip after strip.
+    codes: Vec<SparseCodes<T>>,
     curve: Vec<Round>,
     stopped: Option<Stop>,
 }
@@ -91,6 +93,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             approximations: Matrix::zeros(samples.rows(), samples.columns()),
             energy: 0.0,
             members: Vec::new(),
+            codes: Vec::new(),
             curve: Vec::new(),
             stopped: None,
         })
@@ -137,7 +140,9 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         if let Some(phi) = self.settings.phi {
             model = model.degraded_by(phi)?;
         }
-        let strips = self.code(&model, run)?;
+        let n_samples = self.samples.columns();
+        let own = self.settings.exclude_own.then(|| own_atoms(&dictionary, n_samples)).transpose()?;
+        let strips = self.code(&model, own.as_deref(), run)?;
         let mut products = Products::default();
         for strip in &strips {
             products.add(1.0, strip.products);
@@ -166,18 +171,23 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             self.energy = products.error; // X_0 is zero
         }
         self.members.push(dictionary);
+        self.codes = strips.into_iter().map(|strip| strip.codes).collect();
         self.curve.push(round);
         self.masses = masses;
         self.stopped = self.reason_to_stop(errors.training);
         Ok(round)
     }
 
-    /// Codes all samples, and compares what they become with what they are and with what they were before.
-    fn code(&self, model: &SparseModel<T>, run: Run<'_>) -> Result<Vec<Coded<T>>> {
+    /// Codes all samples, each without its `own` atom, and compares what they become with what they are and with what
+    /// they were before.
+    fn code(&self, model: &SparseModel<T>, own: Option<&[Option<usize>]>, run: Run<'_>) -> Result<Vec<Coded<T>>> {
         let work = |(): &mut (), range: Range<usize>| {
             let x = strip(self.samples, range.clone())?;
             let seen = self.settings.phi.map(|phi| apply_to_columns(phi, x.view())).transpose()?;
-            let inputs = Samples::new(seen.as_ref().unwrap_or(&x).view());
+            let mut inputs = Samples::new(seen.as_ref().unwrap_or(&x).view());
+            if let Some(own) = own {
+                inputs = inputs.excluding(&own[range.clone()]);
+            }
             let coding = self.settings.coder.encode(model.basis(), &inputs, Run::threads(1))?;
             let energies = Vec::with_capacity(range.len());
             let unconverged = coding.report.unconverged();
@@ -308,6 +318,11 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// D_l of each round.
     pub fn members(&self) -> &[Dictionary<T>] {
         &self.members
+    }
+
+    /// The codes of the last round, strip after strip.
+    pub(crate) fn last_codes(&self) -> &[SparseCodes<T>] {
+        &self.codes
     }
 
     /// α_l of each round.

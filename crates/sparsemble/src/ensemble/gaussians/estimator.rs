@@ -137,14 +137,14 @@ impl<T: Scalar> LocalGaussians<T> {
         let identity = || Matrix::from_fn(self.n_features(), self.n_features(), |i, j| f64::from(u8::from(i == j)));
         let phi = phi.cloned().unwrap_or_else(identity);
         // Φ times C, and Φ times (C + σ²I) times Φᵀ.
-        let crossed = times(&phi, &covariance);
+        let crossed = phi.times(&covariance);
         (0..covariance.rows()).for_each(|i| covariance.column_mut(i)[i] += noise);
-        let eigen = Eigen::new(&times(&times(&phi, &covariance), &phi.view().transposed().to_matrix()));
+        let eigen = Eigen::new(&phi.times(&covariance).times(&phi.view().transposed().to_matrix()));
         // No measurement is exact beyond rounding: directions Φ does not see must not be divided by.
         let largest = eigen.values.first().copied().unwrap_or(0.0);
         let least = (largest * 1e-12).max(f64::MIN_POSITIVE);
         let seen = Eigen { values: eigen.values.iter().map(|value| value.max(least)).collect(), ..eigen };
-        let gain = times(&crossed.view().transposed().to_matrix(), &seen.map(|value| 1.0 / value));
+        let gain = crossed.view().transposed().to_matrix().times(&seen.map(|value| 1.0 / value));
         let total: f64 = (0..self.n_features()).map(|i| covariance.column(i)[i] - noise).sum();
         let explained: f64 = (0..gain.columns())
             .map(|n| gain.column(n).iter().enumerate().map(|(i, g)| g * crossed.column(i)[n]).sum::<f64>())
@@ -211,14 +211,4 @@ impl<T: Scalar> GaussianEstimator<T> {
         }
         spread
     }
-}
-
-fn times(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
-    let mut product = Matrix::zeros(a.rows(), b.columns());
-    for c in 0..b.columns() {
-        for (j, &factor) in b.column(c).iter().enumerate() {
-            product.column_mut(c).iter_mut().zip(a.column(j)).for_each(|(sum, value)| *sum += factor * value);
-        }
-    }
-    product
 }

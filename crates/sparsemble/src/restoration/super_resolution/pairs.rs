@@ -6,7 +6,7 @@ use crate::ensemble::{Ensemble, SparseModel};
 use crate::error::{Error, Result, expect_size};
 use crate::image::{BitDepth, GrayImage, Interpolation, Size, rescale, resize};
 use crate::matrix::Matrix;
-use crate::patch::{Shuffle, copy_patch, remove_mean};
+use crate::patch::{Shuffle, check_draw, copy_patch, remove_mean};
 use crate::rng::stream;
 use crate::scalar::Scalar;
 
@@ -136,16 +136,7 @@ impl TrainingPairs {
         if self.scale < 2 {
             return Err(Error::parameter("scale", self.scale, "must be at least 2"));
         }
-        if self.side < 2 {
-            return Err(Error::parameter("patch side", self.side, "must be at least 2: one pixel has no variance"));
-        }
-        if self.count == 0 {
-            return Err(Error::parameter("count", self.count, "must be at least 1"));
-        }
-        if !(self.min_variance >= 0.0 && self.min_variance.is_finite()) {
-            return Err(Error::parameter("min_variance", self.min_variance, "must be zero or more, and finite"));
-        }
-        Ok(())
+        check_draw(self.side, self.count, self.min_variance)
     }
 
     /// How many pairs each picture gives: all together `count`.

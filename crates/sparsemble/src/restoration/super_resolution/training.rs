@@ -39,11 +39,17 @@ impl UpscalerLearner {
     /// See [`UpscalerLearner`].
     pub fn begin<T: Scalar>(&self, pictures: &[GrayImage], run: Run<'_>) -> Result<UpscalerLearning<T>> {
         self.check()?;
-        let mut photos = Vec::new();
-        for (number, picture) in pictures.iter().enumerate() {
+        let (mut photos, mut found) = (Vec::new(), 0);
+        for picture in pictures {
+            let before = photos.len();
             for &factor in &self.copies {
-                photos.extend(Photo::new(picture, number % self.folds, factor, self.scale, run)?);
+                photos.extend(Photo::new(picture, found % self.folds, factor, self.scale, run)?);
             }
+            found += usize::from(photos.len() > before);
+        }
+        if found < self.folds {
+            let what = "pictures (with at least 8 × 8 pixels when made small)";
+            return Err(Error::TooFewSamples { what, needed: self.folds, found });
         }
         Ok(UpscalerLearning { settings: self.clone(), photos, stages: Vec::new() })
     }

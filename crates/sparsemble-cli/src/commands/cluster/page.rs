@@ -1,0 +1,165 @@
+//! The page to look at: clusters in a plane, the graph, the classes; one HTML file that fetches nothing.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sparsemble::clustering::{graph_picture, plane};
+use sparsemble::image::{BitDepth, encode_png};
+use sparsemble::matrix_file::Classes;
+use sparsemble::metrics::Agreement;
+
+use super::{Found, headline};
+use crate::args::ClusterArguments;
+
+/// The most points that are drawn; of more, every so many.
+const MOST_POINTS: usize = 4000;
+/// The side of the picture of the graph.
+const GRAPH_SIDE: usize = 400;
+/// The side of the plane, and what is left free around the points.
+const SIDE: f64 = 560.0;
+const MARGIN: f64 = 14.0;
+
+/// The hues of neighbouring clusters are a golden angle apart, so that any number of them differ.
+const GOLDEN_ANGLE: f64 = 137.508;
+
+const HEAD: &str = r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>sparsemble cluster</title>
+<style>
+  :root { color-scheme: light dark; }
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 1240px; margin: 2rem auto; padding: 0 1rem; }
+  .parts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); gap: 2rem; }
+  figure { margin: 0; }
+  figcaption { opacity: .8; }
+  svg, img { width: 100%; height: auto; display: block; border: 1px solid #8886; }
+  img { image-rendering: pixelated; }
+  table { border-collapse: collapse; display: block; overflow-x: auto; font-variant-numeric: tabular-nums; }
+  th, td { padding: .2rem .7rem; border-bottom: 1px solid #8886; text-align: right; white-space: nowrap; }
+  th:first-child { text-align: left; padding-left: 0; }
+  td.pair { font-weight: 700; }
+  .key { display: inline-block; width: .8em; height: .8em; border-radius: 50%; }
+  code { overflow-wrap: anywhere; }
+</style>
+</head>
+<body>
+"#;
+
+pub(super) fn html(arguments: &ClusterArguments, found: &Found) -> Result<String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut page = format!(
+        "{HEAD}<h1>Clusters of {}</h1>\n<p>{}.</p>\n<div class=\"parts\">\n",
+        escaped(&arguments.samples.display().to_string()),
+        escaped(&headline(arguments, found))
+    );
+    page += &points(found)?;
+    if let Some(built) = found.clusters.similarity.graph() {
+        let picture = graph_picture(&built.graph, &found.clusters.vertices.labels, GRAPH_SIDE)?;
+        let _ = writeln!(
+            page,
+            "<figure><img alt=\"The graph, samples in the order of their clusters\" width=\"{side}\" height=\"{side}\" \
+             src=\"data:image/png;base64,{}\"><figcaption>The graph: samples in the order of their clusters, darker where \
+             they are more alike. Clusters that are apart are squares along the diagonal.</figcaption></figure>",
+            STANDARD.encode(encode_png(&picture, BitDepth::Eight)?),
+            side = picture.size().width,
+        );
+    }
+    page += "</div>\n";
+    page += &eigenvalues(&found.clusters.vertices.eigenvalues);
+    if let Some((classes, agreement)) = &found.classes {
+        page += &confusion(classes, agreement);
+    }
+    let _ = writeln!(page, "<p>Repeat it: <code>sparsemble {}</code></p>\n</body>\n</html>", escaped(&words.join(" ")));
+    Ok(page)
+}
+
+/// How many samples each cluster has.
+pub(super) fn sizes(labels: &[u32], n_clusters: usize) -> Vec<String> {
+    (0..n_clusters as u32).map(|cluster| labels.iter().filter(|label| **label == cluster).count().to_string()).collect()
+}
+
+/// The vertices in the plane in which they differ most.
+fn points(found: &Found) -> Result<String> {
+    let vertices = &found.clusters.vertices;
+    let plane = plane(vertices.embedding.view())?;
+    let every = plane.columns().div_ceil(MOST_POINTS).max(1);
+    let shown: Vec<usize> = (0..plane.columns()).step_by(every).collect();
+    let largest = plane.as_slice().iter().fold(1e-12_f64, |largest, x| largest.max(x.abs()));
+    let place = |x: f64| 0.5 * SIDE + x / largest * (0.5 * SIDE - MARGIN);
+    let mut svg =
+        format!("<svg viewBox=\"0 0 {SIDE} {SIDE}\" role=\"img\" aria-label=\"Samples coloured by cluster\">\n");
+    for &i in &shown {
+        let (x, y) = (place(plane.column(i)[0]), place(-plane.column(i)[1]));
+        let _ = writeln!(
+            svg,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{}\" fill-opacity=\".7\"/>",
+            colour(vertices.labels[i])
+        );
+    }
+    let key = |cluster: usize| {
+        format!("<span class=\"key\" style=\"background:{}\"></span> {cluster}", colour(cluster as u32))
+    };
+    let keys: Vec<String> = (0..vertices.counts.len()).map(key).collect();
+    let part = if every == 1 { String::new() } else { format!("; one of {every} samples is shown") };
+    Ok(format!(
+        "<figure>{svg}</svg><figcaption>The samples in the plane in which the coordinates that are clustered differ most{part}. \
+         Clusters: {}</figcaption></figure>\n",
+        keys.join(" ")
+    ))
+}
+
+fn colour(cluster: u32) -> String {
+    format!(
+        "hsl({:.0} 65% {}%)",
+        f64::from(cluster) * GOLDEN_ANGLE % 360.0,
+        if cluster.is_multiple_of(2) { 42 } else { 58 }
+    )
+}
+
+fn eigenvalues(values: &[f64]) -> String {
+    let cells: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
+    format!("<p>Leading eigenvalues of the graph: {}</p>\n", cells.join(", "))
+}
+
+/// How many samples of each class are in each cluster.
+fn confusion(classes: &Classes, agreement: &Agreement) -> String {
+    let counts = agreement.counts();
+    let heading = |cluster: usize| format!("<th scope=\"col\">{cluster}</th>");
+    let header = (0..counts.columns()).map(heading).collect::<Vec<_>>().concat();
+    let mut rows = String::new();
+    for (class, name) in classes.names.iter().enumerate().take(counts.rows()) {
+        let cell = |cluster: usize| {
+            let kind = if agreement.pairs().contains(&(class, cluster)) { " class=\"pair\"" } else { "" };
+            format!("<td{kind}>{}</td>", counts.get(class, cluster))
+        };
+        let cells = (0..counts.columns()).map(cell).collect::<Vec<_>>().concat();
+        let _ = writeln!(rows, "<tr><th scope=\"row\">{}</th>{cells}</tr>", escaped(name));
+    }
+    format!(
+        "<h2>Classes</h2>\n<p>Accuracy {:.2} %, NMI {:.2} %, ARI {:.2} %. How many samples of each class are in each \
+         cluster; a class and the cluster that goes with it are bold.</p>\n\
+         <table>\n<thead><tr><th scope=\"col\">class</th>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n",
+        100.0 * agreement.accuracy(),
+        100.0 * agreement.nmi(),
+        100.0 * agreement.ari()
+    )
+}
+
+/// Text that may stand in a page.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_break_out_of_the_page() {
+        assert_eq!(escaped("<script>\"&"), "&lt;script&gt;&quot;&amp;");
+    }
+}

@@ -1,0 +1,153 @@
+//! What the features of the samples are like, one by one: means, ranges, deviations.
+
+use std::ops::Range;
+
+use crate::blocks::Run;
+use crate::error::{Error, Result};
+use crate::matrix::MatrixView;
+use crate::scalar::Scalar;
+
+/// The most parts a pass is cut into: it bounds the memory of their sums, whatever the number of samples.
+const MOST_PARTS: usize = 64;
+
+/// The fewest samples in a part.
+const SMALLEST_PART: usize = 512;
+
+/// The mean and the extremes of each feature.
+pub(super) struct Features {
+    /// Sums over the samples of x/T, which cannot overflow.
+    means: Vec<f64>,
+    least: Vec<f64>,
+    largest: Vec<f64>,
+}
+
+/// The features of the least and of the largest range, constant features not counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RangeRatio {
+    /// The least range.
+    pub least: f64,
+    /// Its feature.
+    pub least_feature: usize,
+    /// The largest range.
+    pub largest: f64,
+    /// Its feature.
+    pub largest_feature: usize,
+}
+
+impl RangeRatio {
+    /// The largest range over the least.
+    pub fn ratio(&self) -> f64 {
+        self.largest / self.least
+    }
+}
+
+impl Features {
+    /// One pass over the samples, which must be finite.
+    pub(super) fn of<T: Scalar>(samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Self> {
+        if samples.columns() == 0 {
+            return Err(Error::Empty { what: "samples", unit: "sample" });
+        }
+        if samples.rows() == 0 {
+            return Err(Error::Empty { what: "samples", unit: "feature" });
+        }
+        let count = samples.columns() as f64;
+        let parts = in_parts(samples, run, |part: &mut Self, column| {
+            let features = part.means.iter_mut().zip(&mut part.least).zip(&mut part.largest);
+            for (((mean, least), largest), x) in features.zip(column) {
+                let x = x.to_f64();
+                *mean += x / count;
+                *least = least.min(x);
+                *largest = largest.max(x);
+            }
+        })?;
+        let mut whole = Self::empty(samples.rows());
+        for part in parts {
+            whole.means.iter_mut().zip(part.means).for_each(|(mean, part)| *mean += part);
+            whole.least.iter_mut().zip(part.least).for_each(|(least, part)| *least = least.min(part));
+            whole.largest.iter_mut().zip(part.largest).for_each(|(largest, part)| *largest = largest.max(part));
+        }
+        Ok(whole)
+    }
+
+    /// The mean of each feature; of a constant one exactly its value.
+    pub(super) fn means(&self) -> Vec<f64> {
+        let mean = |(r, &mean): (usize, &f64)| mean.clamp(self.least[r], self.largest[r]);
+        self.means.iter().enumerate().map(mean).collect()
+    }
+
+    /// Largest minus least value of each feature, one for a constant feature.
+    pub(super) fn ranges(&self) -> Vec<f64> {
+        (0..self.means.len()).map(|r| or_one(self.range(r))).collect()
+    }
+
+    fn range(&self, feature: usize) -> f64 {
+        (self.largest[feature] - self.least[feature]).min(f64::MAX)
+    }
+
+    /// The standard deviation of each feature, one for a constant feature: another pass.
+    pub(super) fn deviations<T: Scalar>(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Vec<f64>> {
+        let (means, ranges, count) = (self.means(), self.ranges(), samples.columns() as f64);
+        let parts = in_parts(samples, run, |part: &mut Vec<f64>, column| {
+            for (r, (sum, x)) in part.iter_mut().zip(column).enumerate() {
+                // In units of the range, so that no square over- or underflows.
+                *sum += ((x.to_f64() - means[r]) / ranges[r]).powi(2);
+            }
+        })?;
+        let mut sums = vec![0.0; samples.rows()];
+        for part in parts {
+            sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        Ok(sums.iter().zip(ranges).map(|(sum, range)| or_one(range * (sum / count).sqrt())).collect())
+    }
+
+    /// The least and the largest range; `None` if all features are constant.
+    pub(super) fn range_ratio(&self) -> Option<RangeRatio> {
+        let ranges = (0..self.means.len()).map(|r| (r, self.range(r))).filter(|(_, range)| *range > 0.0);
+        let least = ranges.clone().reduce(|a, b| if b.1 < a.1 { b } else { a })?;
+        let largest = ranges.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+        Some(RangeRatio { least: least.1, least_feature: least.0, largest: largest.1, largest_feature: largest.0 })
+    }
+}
+
+/// A sum over a part of the samples, before the first.
+trait Empty: Send {
+    fn empty(n_features: usize) -> Self;
+}
+
+impl Empty for Features {
+    fn empty(n_features: usize) -> Self {
+        Self {
+            means: vec![0.0; n_features],
+            least: vec![f64::INFINITY; n_features],
+            largest: vec![f64::NEG_INFINITY; n_features],
+        }
+    }
+}
+
+impl Empty for Vec<f64> {
+    fn empty(n_features: usize) -> Self {
+        vec![0.0; n_features]
+    }
+}
+
+/// Gives each part every one of its samples, in order.
+fn in_parts<T: Scalar, P: Empty>(
+    samples: MatrixView<'_, T>,
+    run: Run<'_>,
+    take: impl Fn(&mut P, &[T]) + Sync,
+) -> Result<Vec<P>> {
+    let size = samples.columns().div_ceil(MOST_PARTS).max(SMALLEST_PART);
+    let scratch = || vec![T::ZERO; samples.rows()];
+    run.map_blocks(samples.columns(), size, scratch, |column: &mut Vec<T>, range: Range<usize>| {
+        let mut part = P::empty(samples.rows());
+        for i in range {
+            samples.copy_finite_column(i, column, "samples")?;
+            take(&mut part, column);
+        }
+        Ok(part)
+    })
+}
+
+fn or_one(divisor: f64) -> f64 {
+    if divisor > 0.0 { divisor } else { 1.0 }
+}

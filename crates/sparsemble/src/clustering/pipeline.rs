@@ -1,0 +1,232 @@
+//! The whole of clustering: from samples to labels, stage by stage (§V).
+
+use std::fmt::{Display, Formatter};
+use std::ops::Range;
+
+use crate::blocks::Run;
+use crate::error::Result;
+use crate::graph::GraphKind;
+use crate::matrix::{Matrix, MatrixView};
+use crate::rng::Draw;
+use crate::scalar::Scalar;
+
+use super::{
+    Clusters, Coded, Duplicates, GraphForm, Preparation, RangeRatio, Scaling, Similarity, SpectralClustering,
+    SpectralClusters,
+};
+
+/// What preparation counts in the progress, in hundredths.
+const PREPARATION: usize = 3;
+
+/// Where the stages after it end, in hundredths of the rest.
+const ENDS: [usize; 4] = [85, 90, 97, 100];
+
+/// Clusters samples by a graph of their sparse codes.
+///
+/// | field | default | purpose |
+/// | --- | --- | --- |
+/// | `preparation` | centred by the data, automatic scale, unit norm | how samples are made comparable |
+/// | `merge_duplicates` | `true` | whether equal samples become one vertex |
+/// | `graph` | stacked codes of 30 boosted members | how samples are compared |
+/// | `form` | automatic | whether the graph of stacked codes is formed |
+/// | `spectral` | 2c eigenvectors, weighted by λ¹⁰, 10 starts | how vertices are clustered |
+///
+/// The stages are [`prepare`](Self::prepare), [`Coded::of`], [`Coded::similarity`], [`SpectralClustering::eigenvectors`] and
+/// [`SpectralClustering::cluster`]; [`fit`](Self::fit) calls them one after the other.
+///
+/// # Shapes
+/// Samples M × T; T labels.
+///
+/// # Cost
+/// That of the graph, which is most of it, and of [`SpectralClustering`]. Memory for a prepared copy of the samples; with
+/// the default graph for 16·L bytes more a sample if it is not formed, and its entries, 8 bytes each and twice while it is
+/// made, if it is.
+///
+/// # Errors
+/// Those of the stages.
+///
+/// # Example
+/// ```
+/// use sparsemble::clustering::{Clusters, GraphClustering};
+/// use sparsemble::{Matrix, Run};
+///
+/// // Two directions, in which samples lie at any distance from the origin.
+/// let samples = Matrix::from_fn(3, 60, |r, i| {
+///     let size = 1.0 + (i / 2) as f64;
+///     if r == i % 2 { size } else { 0.02 * size * ((r * 60 + i) as f64).sin() }
+/// });
+/// let found = GraphClustering::new(Clusters::Count(2)).fit(samples.view(), 1, &mut |_stage| (), Run::default())?;
+/// assert!((0..60).all(|i| found.labels[i] == found.labels[i % 2]));
+/// assert_ne!(found.labels[0], found.labels[1]);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
+/// Paper: §V.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GraphClustering {
+    /// How samples are made comparable.
+    pub preparation: Preparation,
+    /// Whether equal samples become one vertex.
+    pub merge_duplicates: bool,
+    /// How samples are compared.
+    pub graph: GraphKind,
+    /// Whether the graph of stacked codes is formed.
+    pub form: GraphForm,
+    /// How vertices are clustered.
+    pub spectral: SpectralClustering,
+}
+
+/// A part of clustering that takes its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Preparing samples and merging equal ones.
+    Preparation,
+    /// Coding samples; for graphs that are no products of codes, forming the graph too.
+    Coding,
+    /// Forming the graph of the codes, or what stands for it.
+    Graph,
+    /// The eigenvectors of the graph.
+    Eigenvectors,
+    /// K-Means in the coordinates they give.
+    KMeans,
+}
+
+/// Samples ready to be coded, and how they became so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ready<T> {
+    /// The prepared samples, one of each kind.
+    pub samples: Matrix<T>,
+    /// Which samples they stand for.
+    pub duplicates: Duplicates,
+    /// What the features were divided by; never [`Scaling::Automatic`].
+    pub scale: Scaling,
+    /// What the automatic choice is made by; `None` if all features are constant.
+    pub ranges: Option<RangeRatio>,
+    /// Samples that are zero: they have no direction.
+    pub zero_samples: usize,
+}
+
+impl<T: Scalar> Ready<T> {
+    /// The same in single precision: prepared samples are of one size and around zero, so little is lost.
+    pub fn to_single(&self) -> Ready<f32> {
+        let Self { samples, duplicates, scale, ranges, zero_samples } = self;
+        Ready {
+            samples: samples.view().converted(),
+            duplicates: duplicates.clone(),
+            scale: *scale,
+            ranges: *ranges,
+            zero_samples: *zero_samples,
+        }
+    }
+}
+
+/// What [`GraphClustering`] found, stage by stage.
+#[derive(Debug, Clone)]
+pub struct GraphClusters {
+    /// The cluster of each sample, from 0.
+    pub labels: Vec<u32>,
+    /// Which samples became one vertex.
+    pub duplicates: Duplicates,
+    /// What the features were divided by; never [`Scaling::Automatic`].
+    pub scale: Scaling,
+    /// What the automatic choice is made by; `None` if all features are constant.
+    pub ranges: Option<RangeRatio>,
+    /// Samples that are zero: they have no direction.
+    pub zero_samples: usize,
+    /// The similarities of the vertices.
+    pub similarity: Similarity,
+    /// The clusters of the vertices.
+    pub vertices: SpectralClusters,
+}
+
+impl GraphClustering {
+    /// The default settings.
+    pub fn new(clusters: Clusters) -> Self {
+        Self {
+            preparation: Preparation::default(),
+            merge_duplicates: true,
+            graph: GraphKind::default(),
+            form: GraphForm::Automatic,
+            spectral: SpectralClustering::new(clusters),
+        }
+    }
+
+    /// All stages. `watch` is told of each when it has ended.
+    ///
+    /// # Errors
+    /// See [`GraphClustering`].
+    pub fn fit<T: Scalar>(
+        &self,
+        samples: MatrixView<'_, T>,
+        seed: u64,
+        watch: &mut dyn FnMut(Stage),
+        run: Run<'_>,
+    ) -> Result<GraphClusters> {
+        let ready = self.prepare(samples, run.passes(0..PREPARATION, 100, samples.columns()))?;
+        watch(Stage::Preparation);
+        self.cluster(ready, seed, watch, run.passes(PREPARATION..100, 100, samples.columns()))
+    }
+
+    /// The stages after [`prepare`](Self::prepare). Samples may be brought to single precision in between, which is enough
+    /// for most graphs and twice as fast: see [`Ready::to_single`].
+    ///
+    /// # Errors
+    /// See [`GraphClustering`].
+    pub fn cluster<T: Scalar>(
+        &self,
+        ready: Ready<T>,
+        seed: u64,
+        watch: &mut dyn FnMut(Stage),
+        run: Run<'_>,
+    ) -> Result<GraphClusters> {
+        let mut start = 0;
+        let parts = ENDS.map(|end| run.passes(std::mem::replace(&mut start, end)..end, 100, ready.samples.columns()));
+        let [coding, forming, searching, grouping] = parts;
+        let coded = Coded::of(&self.graph, ready.samples.view(), seed, coding)?;
+        watch(Stage::Coding);
+        let similarity = coded.similarity(self.form, forming)?;
+        watch(Stage::Graph);
+        let draw = Draw::first(seed);
+        let eigenvectors = self.spectral.eigenvectors(similarity.affinity(), draw, searching)?;
+        watch(Stage::Eigenvectors);
+        let masses = ready.duplicates.multiplicities();
+        let vertices = self.spectral.cluster(&eigenvectors, Some(&masses), draw, grouping)?;
+        watch(Stage::KMeans);
+        let Ready { duplicates, scale, ranges, zero_samples, .. } = ready;
+        let labels = duplicates.spread(&vertices.labels)?;
+        Ok(GraphClusters { labels, duplicates, scale, ranges, zero_samples, similarity, vertices })
+    }
+
+    /// Prepares samples and merges equal ones.
+    ///
+    /// # Errors
+    /// Those of [`Preparation`].
+    pub fn prepare<T: Scalar>(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Ready<T>> {
+        let part = |passes: Range<usize>| run.passes(passes, 4, samples.columns());
+        let prepared = self.preparation.prepare(samples, part(0..3))?;
+        let duplicates = if self.merge_duplicates {
+            Duplicates::find(prepared.samples.view(), part(3..4))?
+        } else {
+            Duplicates::none(samples.columns())
+        };
+        Ok(Ready {
+            samples: duplicates.merge(prepared.samples)?,
+            duplicates,
+            scale: prepared.scale,
+            ranges: prepared.ranges,
+            zero_samples: prepared.zero_samples,
+        })
+    }
+}
+
+impl Display for Stage {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Preparation => "preparation",
+            Self::Coding => "coding",
+            Self::Graph => "graph",
+            Self::Eigenvectors => "eigenvectors",
+            Self::KMeans => "k-means",
+        })
+    }
+}

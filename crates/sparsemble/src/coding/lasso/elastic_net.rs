@@ -1,0 +1,258 @@
+//! The elastic net: the lasso with a ridge, by the active sets of the lasso.
+//!
+//! It is the lasso in the dictionary (D; √ρ·I), which is never formed: the ridge changes the small systems of the active set
+//! and the duality gap, and nothing else. The correlations of the atoms in use exceed λ/2 by ρ|a|, so that they would
+//! hide others from the running maxima of the lasso's pass; here all correlations of a block are stored and looked at.
+
+use std::ops::Range;
+
+use crate::blocks::Run;
+use crate::coding::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCoder, SparseCodes, join};
+use crate::error::{Error, Result};
+use crate::kernels::{Columns, Store, Tiles, correlate};
+use crate::scalar::Scalar;
+
+use super::active_set::{ActiveSet, Problem, Work};
+use super::certificate::{gap_of_products, product};
+
+/// Samples coded at a time: few enough that their correlations with many atoms stay in cache.
+const BLOCK: usize = 24;
+
+/// The most atoms that may join a working set in a round.
+const NEWCOMERS: usize = 64;
+
+/// The elastic net: min over a of ‖x − Da‖² + λ‖a‖₁ + ρ‖a‖².
+///
+/// | field | symbol | default | purpose | range |
+/// | --- | --- | --- | --- | --- |
+/// | `lambda` | λ | – | how sparse | > 0 |
+/// | `ridge` | ρ | – | how alike the coefficients of like atoms | > 0; for zero use [`Lasso`](super::Lasso) |
+/// | `tolerance` | | 10⁻⁶ | largest duality gap, as a fraction of ‖x‖² | > 0 |
+/// | `max_rounds` | | 100 | passes over the dictionary | ≥ 1 |
+///
+/// scikit-learn's `ElasticNet` has `alpha·l1_ratio` = λ/2M and `alpha·(1 − l1_ratio)` = ρ/M. The ridge makes the code unique
+/// and spreads it over atoms that are alike, which keeps the samples of a cluster connected.
+///
+/// # Shapes
+/// D is M × K with any columns, the samples M × T, the codes K × T.
+///
+/// # Cost
+/// Per sample a few passes of M·K multiply-adds at the speed of a matrix product, plus about |S|(M + |S|) for every atom
+/// that enters the support S. Memory for 24·K correlations a thread.
+///
+/// # Errors
+/// See [`SparseCoder::encode`]; also if samples have a mask. Not reaching the tolerance is reported by sample, not an
+/// error.
+///
+/// # Example
+/// ```
+/// use sparsemble::coding::{CodingBasis, ElasticNet, Samples, SparseCoder};
+/// use sparsemble::{Matrix, Run};
+///
+/// // Two equal atoms share what one would take.
+/// let basis = CodingBasis::new(Matrix::from_columns(vec![1.0, 0.0, 1.0, 0.0], 2, 2)?.view())?;
+/// let sample = Matrix::from_columns(vec![3.0, 1.0], 2, 1)?;
+/// let coding = ElasticNet::new(1.0, 0.5).encode(&basis, &Samples::new(sample.view()), Run::default())?;
+/// assert_eq!(coding.codes.column(0).collect::<Vec<_>>(), [(0, 1.0), (1, 1.0)]);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ElasticNet {
+    /// λ.
+    pub lambda: f64,
+    /// ρ.
+    pub ridge: f64,
+    /// The largest duality gap of a finished sample, as a fraction of its energy ‖x‖².
+    pub tolerance: f64,
+    /// The most passes over the dictionary; a sample not finished by then is reported.
+    pub max_rounds: usize,
+}
+
+impl ElasticNet {
+    /// The default settings.
+    pub fn new(lambda: f64, ridge: f64) -> Self {
+        Self { lambda, ridge, tolerance: 1e-6, max_rounds: 100 }
+    }
+
+    fn check(&self) -> Result<()> {
+        for (name, value) in [("lambda", self.lambda), ("ridge", self.ridge), ("tolerance", self.tolerance)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::parameter(name, value, "must be positive and finite"));
+            }
+        }
+        if self.max_rounds == 0 {
+            return Err(Error::parameter("max_rounds", 0, "must be at least 1"));
+        }
+        Ok(())
+    }
+}
+
+impl<T: Scalar> SparseCoder<T> for ElasticNet {
+    fn encode(&self, basis: &CodingBasis<T>, samples: &Samples<'_, T>, run: Run<'_>) -> Result<Coding<T>> {
+        (T::instances().elastic_net)(self, basis, samples, run)
+    }
+}
+
+impl ElasticNet {
+    /// [`SparseCoder::encode`]; see [`crate::instances`].
+    pub(crate) fn encode_here<T: Scalar>(
+        &self,
+        basis: &CodingBasis<T>,
+        samples: &Samples<'_, T>,
+        run: Run<'_>,
+    ) -> Result<Coding<T>> {
+        self.check()?;
+        samples.check(basis)?;
+        if samples.is_masked() {
+            return Err(Error::parameter("mask", "given", "the elastic net codes whole samples; use the lasso"));
+        }
+        if let Some(atom) = (0..basis.n_atoms()).find(|&j| basis.scale(j).to_bits() != 1.0_f64.to_bits()) {
+            let reason = "the norm of this atom is extreme; scale the dictionary";
+            return Err(Error::parameter("dictionary: atom", atom, reason));
+        }
+        let scratch = || Block::new(self, basis);
+        let work = |block: &mut Block<'_, T>, range: Range<usize>| block.encode(samples, range);
+        Ok(join(basis.n_atoms(), run.map_blocks(samples.count(), BLOCK, scratch, work)?))
+    }
+}
+
+/// One thread's block of samples.
+struct Block<'b, T> {
+    coder: &'b ElasticNet,
+    basis: &'b CodingBasis<T>,
+    x: Columns<T>,
+    residuals: Columns<T>,
+    scales: Vec<f64>,
+    tiles: Tiles<T>,
+    correlations: Store<T>,
+    states: Vec<State>,
+    /// Samples not finished yet; the sample in slot s of the pass is `live[s]`.
+    live: Vec<usize>,
+    work: Work<'b, T>,
+}
+
+/// Where one sample stands.
+#[derive(Default)]
+struct State {
+    active: ActiveSet,
+    excluded: Option<usize>,
+    gap: f64,
+    rounds: usize,
+    status: Option<SampleStatus>,
+}
+
+impl<'b, T: Scalar> Block<'b, T> {
+    fn new(coder: &'b ElasticNet, basis: &'b CodingBasis<T>) -> Self {
+        let rows = basis.n_features();
+        let x = Columns::zeros(rows, BLOCK);
+        Self {
+            coder,
+            basis,
+            residuals: Columns::zeros(rows, BLOCK),
+            scales: Vec::with_capacity(BLOCK),
+            tiles: Tiles::new(rows, BLOCK),
+            correlations: Store::new(basis.raw(), BLOCK),
+            states: (0..BLOCK).map(|_| State::default()).collect(),
+            live: Vec::with_capacity(BLOCK),
+            work: Work::new(x.stride()),
+            x,
+        }
+    }
+
+    fn encode(&mut self, samples: &Samples<'_, T>, range: Range<usize>) -> Result<Coding<T>> {
+        let count = range.len();
+        samples.load(range.clone(), &mut self.x, &mut self.scales)?;
+        self.live.clear();
+        self.live.extend(0..count);
+        for (i, sample) in range.enumerate() {
+            self.residuals.padded_mut(i).copy_from_slice(self.x.padded(i));
+            let state = &mut self.states[i];
+            state.active.clear();
+            (state.gap, state.rounds, state.status) = (f64::INFINITY, 0, None);
+            state.excluded = samples.excluded_atom(sample);
+        }
+        while !self.live.is_empty() {
+            self.tiles.clear();
+            self.live.iter().for_each(|&i| self.tiles.push(self.residuals.column(i)));
+            correlate(self.basis.raw(), &self.tiles, &mut self.correlations);
+            for slot in 0..self.live.len() {
+                self.certify_or_solve(slot);
+            }
+            self.live.retain(|&i| self.states[i].status.is_none());
+        }
+        Ok(self.collect(count))
+    }
+
+    /// Finishes a sample whose gap is small enough; gives another what it misses and solves again.
+    fn certify_or_solve(&mut self, slot: usize) {
+        let i = self.live[slot];
+        let (x, residual, state) = (self.x.padded(i), self.residuals.padded_mut(i), &mut self.states[i]);
+        // In terms of a sample divided by its scale.
+        let (mu, ridge) = (0.5 * self.coder.lambda / self.scales[i], self.coder.ridge);
+        let correlations = self.correlations.of_mut(slot);
+        let mut squares = 0.0;
+        for (&atom, &a) in state.active.atoms.iter().zip(&state.active.coefficients) {
+            let correlation = &mut correlations[atom as usize];
+            *correlation = T::from_f64(correlation.to_f64() - ridge * a);
+            squares += a * a;
+        }
+        if let Some(atom) = state.excluded {
+            correlations[atom] = T::ZERO;
+        }
+        let largest = correlations.iter().fold(T::ZERO, |most, c| if c.abs() > most { c.abs() } else { most });
+        let energies = (product(x, x), product(x, residual), product(residual, residual) + ridge * squares);
+        let before =
+            std::mem::replace(&mut state.gap, gap_of_products(energies, mu, state.active.penalty(), largest.to_f64()));
+        state.rounds += 1;
+        let slack = 0.5 * mu * self.coder.tolerance.max(T::EPSILON.to_f64());
+        state.status = if state.gap <= self.coder.tolerance {
+            Some(SampleStatus::Converged)
+        } else if state.rounds > self.coder.max_rounds {
+            Some(SampleStatus::IterationLimit)
+        } else {
+            let news = newcomers(correlations, &state.active.atoms, mu + slack, &mut self.work.candidates);
+            (!news && state.rounds > 3 && state.gap >= 0.5 * before).then_some(SampleStatus::PrecisionLimit)
+        };
+        if state.status.is_some() {
+            return;
+        }
+        let problem = Problem {
+            columns: self.basis.columns(),
+            x,
+            mask: None,
+            weights: None,
+            nonnegative: false,
+            ridge,
+            overview: None,
+            floor: 0.25 * T::EPSILON.to_f64() * energies.0.sqrt(),
+        };
+        self.work.residual.copy_from_slice(residual);
+        state.active.solve(self.basis.raw().level(), &problem, (mu, slack), &mut self.work);
+        residual.copy_from_slice(&self.work.residual);
+    }
+
+    fn collect(&self, count: usize) -> Coding<T> {
+        let mut block = Coding { codes: SparseCodes::new(self.basis.n_atoms()), report: CodingReport::empty() };
+        for (state, &scale) in self.states[..count].iter().zip(&self.scales) {
+            let entries = state.active.atoms.iter().zip(&state.active.coefficients);
+            block.codes.push(entries.map(|(&j, &a)| (j, self.basis.coefficient(j, a, scale))));
+            let status = state.status.unwrap_or(SampleStatus::IterationLimit);
+            block.report.push(status, state.rounds, Some(state.gap));
+        }
+        block
+    }
+}
+
+/// The atoms not yet in use whose correlations exceed `limit`, or the most correlated of them; `false` if there are none.
+fn newcomers<T: Scalar>(correlations: &[T], members: &[u32], limit: f64, out: &mut Vec<u32>) -> bool {
+    out.clear();
+    let limit = T::from_f64(limit);
+    let above = correlations.iter().zip(0..).filter(|(c, _)| c.abs() > limit).map(|(_, atom)| atom);
+    out.extend(above.filter(|atom| !members.contains(atom)));
+    if out.len() > NEWCOMERS {
+        let size = |atom: u32| correlations[atom as usize].abs().to_f64();
+        out.sort_unstable_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+        out.truncate(NEWCOMERS);
+    }
+    !out.is_empty()
+}

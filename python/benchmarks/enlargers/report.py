@@ -1,0 +1,88 @@
+"""The page docs/SUPER_RESOLUTION.md."""
+
+from shared.records import Record, Records
+from shared.tables import growth, head, table
+
+HEAD = """\
+# Super-resolution, measured
+
+Written by `cargo xtask bench superres --output docs/SUPER_RESOLUTION.md`; do not edit it by hand.
+
+## How it is measured
+
+- **Protocol**: the brightness of Set5 and Set14 (Y of MATLAB's `rgb2ycbcr`, whole numbers), cropped to a
+  multiple of the scale and reduced by bicubic `imresize`, not rounded. The result counts as an 8-bit file
+  would hold it, without as many pixels of border as the scale. Reduction and PSNR are written anew in NumPy
+  for this page, SSIM is scikit-image's with the Gaussian window.
+- **Models**: one from the 91 images of Yang et al. (without t65, which shows a test picture), by
+  `sparsemble train --method upscaler --seed 1` with the options in `python/benchmarks/enlargers/runs.py`; and
+  the one in the package, from thirteen freely licensed pictures (`crates/sparsemble/models/README.md`).
+- **Speed**: two threads, ×2, contenders in turn, the best time of each. PairDict is only the coding of its
+  features, by SPAMS; RandExAv is our own. Both do a sixteenth of the picture. The share of the GEMM rate is
+  that of all multiply-adds in choices and maps, compared with products of faer (64 × 1024) on as many threads
+  in the same process.
+"""
+
+MEANING = """\
+Where a workload says dB, the ratio is in dB; where it says share, it is a share; elsewhere it is the rival's
+time divided by ours."""
+
+
+def page(records: Records, machine: dict[str, str]) -> str:
+    """Return the page."""
+    parts = head(HEAD, machine, records, MEANING)
+    parts += _pictures(records)
+    parts += _training(records)
+    parts += _curve(records)
+    costs = {"seconds": "seconds", "us_per_pixel": "µs a pixel", "peak_mb": "most memory, MB"}
+    parts += growth(records, "call", costs, "By the number of pixels of the result, two threads.")
+    return "\n".join(parts)
+
+
+def details(records: Records) -> list[str]:
+    """Return nothing more for the terminal."""
+    del records
+    return []
+
+
+def _pictures(records: Records) -> list[str]:
+    """Tabulate the PSNR of every picture, and the mean SSIM."""
+    workloads: dict[str, list[Record]] = {}
+    for record in records.measurements:
+        if "pictures" in record:
+            workloads.setdefault(record["bench"], []).append(record)
+    parts = ["## Pictures\n"] if workloads else []
+    for workload, found in workloads.items():
+        rows = []
+        for record in found:
+            cells = [f"{value:.2f}" for value in record["pictures"].values()]
+            rows.append([record["contender"], *cells, f"{record['psnr']:.3f}", f"{record['ssim']:.4f}"])
+        parts += [f"### {workload}\n", table(["dB", *found[0]["pictures"], "mean", "SSIM"], rows)]
+    return parts
+
+
+def _training(records: Records) -> list[str]:
+    """Tabulate what training on the 91 images took."""
+    found = [record for record in records.measurements if record["bench"].startswith("training")]
+    rows = [[r["bench"], f"{r['seconds']:.0f}", f"{r['megabytes']:.1f}"] for r in found]
+    header = ["on the 91 images, all cores", "seconds", "MB of the model"]
+    return ["## Training\n", table(header, rows)] if found else []
+
+
+def _curve(records: Records) -> list[str]:
+    """Tabulate quality by the size of the model."""
+    found = [record for record in records.measurements if record["bench"] == "size and quality"]
+    if not found:
+        return []
+    rows = [
+        [
+            str(record["atoms"]),
+            record["precision"],
+            f"{record['megabytes']:.1f}",
+            *(f"{mean:.3f}" for mean in record["means"].values()),
+            f"{record['seconds']:.0f}",
+        ]
+        for record in found
+    ]
+    header = ["atoms", "maps kept in", "MB", *(f"{name} ×2, dB" for name in found[0]["means"]), "training, s"]
+    return ["## Size and quality\n", table(header, rows)]
