@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 import sklearn
-from scipy.optimize import linear_sum_assignment
+from scipy.optimize import linear_sum_assignment  # noqa: TID251 (the reference)
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
@@ -60,12 +60,13 @@ def references():
     weights = graph(rng)
     degrees = weights.sum(axis=1)
     scale = np.where(degrees > 0, 1 / np.sqrt(np.maximum(degrees, 1e-300)), 0)
-    values = np.linalg.eigvalsh(scale[:, None] * weights * scale[None, :])[::-1]
+    values = np.linalg.eigvalsh(scale[:, None] * weights * scale[None, :])[::-1]  # noqa: TID251
     costs = rng.standard_normal((25, 40))
+    agreements = [figures(*case) for case in zip(classes, clusters, strict=True)]
     return {
         "classes": (classes, "a class for each sample, a row for each case"),
         "clusters": (clusters, "a cluster for each sample, a row for each case"),
-        "figures": (np.array([figures(*case) for case in zip(classes, clusters)]), "accuracy, NMI and ARI"),
+        "figures": (np.array(agreements), "accuracy, NMI and ARI"),
         "costs": (costs, "costs of an assignment, its columns as rows"),
         "pairs": (np.array(linear_sum_assignment(costs.T)).T, "row and column of each pair"),
         "graph": (weights, "a symmetric graph"),
