@@ -1,3 +1,4 @@
+# ruff: noqa: TID251 -- the references must come from somewhere else than our own library
 """Writes references for clustering: agreement of partitions, optimal assignments and eigenvalues of a graph.
 
 Run from anywhere, with scikit-learn and SciPy installed:
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 import sklearn
-from scipy.optimize import linear_sum_assignment  # noqa: TID251 (the reference)
+from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
@@ -60,7 +61,7 @@ def references():
     weights = graph(rng)
     degrees = weights.sum(axis=1)
     scale = np.where(degrees > 0, 1 / np.sqrt(np.maximum(degrees, 1e-300)), 0)
-    values = np.linalg.eigvalsh(scale[:, None] * weights * scale[None, :])[::-1]  # noqa: TID251
+    values = np.linalg.eigvalsh(scale[:, None] * weights * scale[None, :])[::-1]
     costs = rng.standard_normal((25, 40))
     agreements = [figures(*case) for case in zip(classes, clusters, strict=True)]
     return {
