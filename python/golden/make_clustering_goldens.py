@@ -1,3 +1,4 @@
+# ruff: noqa: TID251 -- the references must come from somewhere else than our own library
 """Writes references for clustering: agreement of partitions, optimal assignments and eigenvalues of a graph.
 
 Run from anywhere, with scikit-learn and SciPy installed:
@@ -62,10 +63,11 @@ def references():
     scale = np.where(degrees > 0, 1 / np.sqrt(np.maximum(degrees, 1e-300)), 0)
     values = np.linalg.eigvalsh(scale[:, None] * weights * scale[None, :])[::-1]
     costs = rng.standard_normal((25, 40))
+    agreements = [figures(*case) for case in zip(classes, clusters, strict=True)]
     return {
         "classes": (classes, "a class for each sample, a row for each case"),
         "clusters": (clusters, "a cluster for each sample, a row for each case"),
-        "figures": (np.array([figures(*case) for case in zip(classes, clusters)]), "accuracy, NMI and ARI"),
+        "figures": (np.array(agreements), "accuracy, NMI and ARI"),
         "costs": (costs, "costs of an assignment, its columns as rows"),
         "pairs": (np.array(linear_sum_assignment(costs.T)).T, "row and column of each pair"),
         "graph": (weights, "a symmetric graph"),

@@ -9,7 +9,7 @@ use crate::matrix::Matrix;
 use crate::rng::{Draw, RowNumbers};
 use crate::sampling::Race;
 
-use super::spectral::{Eigenvectors, LeadingEigenvectors};
+use super::spectral::{Eigenvectors, FEW, LeadingEigenvectors};
 
 /// What the search for eigenvectors counts in the progress, in hundredths.
 const SEARCH: usize = 80;
@@ -255,22 +255,34 @@ impl SpectralClustering {
         draw: Draw,
         run: Run<'_>,
     ) -> Result<Clustering<f64>> {
-        let mut best: Option<Clustering<f64>> = None;
-        for start in 0..self.restarts {
+        let start = |start: usize, run: Run<'_>| {
             let round = draw.round.wrapping_mul(self.restarts as u64).wrapping_add(start as u64);
-            let draw = Draw { round, ..draw };
-            let init = match self.first_centers {
-                FirstCenters::PlusPlus => KMeansInit::PlusPlus,
-                FirstCenters::Vertices => KMeansInit::Given(drawn(count, embedding, masses, draw)?),
-            };
-            let kmeans = WeightedKMeans { n_clusters: count, init, max_iterations: LLOYD.0, tolerance: LLOYD.1 };
-            let run = run.part(start..start + 1, self.restarts);
-            let found = kmeans.fit(embedding.view(), masses, draw, run)?;
-            if best.as_ref().is_none_or(|best| found.inertia < best.inertia) {
-                best = Some(found);
-            }
-        }
+            self.one_start(count, embedding, masses, Draw { round, ..draw }, run)
+        };
+        // With few vertices a thread is better used on a start of its own than on a part of one.
+        let found: Vec<Clustering<f64>> = if self.restarts > 1 && masses.len() < FEW {
+            run.map_blocks(self.restarts, 1, || (), |(), range| start(range.start, Run::threads(1)))?
+        } else {
+            (0..self.restarts).map(|s| start(s, run.part(s..s + 1, self.restarts))).collect::<Result<_>>()?
+        };
+        let best = found.into_iter().reduce(|best, found| if found.inertia < best.inertia { found } else { best });
         best.ok_or(Error::Empty { what: "restarts", unit: "start" })
+    }
+
+    fn one_start(
+        &self,
+        count: usize,
+        embedding: &Matrix<f64>,
+        masses: &[f64],
+        draw: Draw,
+        run: Run<'_>,
+    ) -> Result<Clustering<f64>> {
+        let init = match self.first_centers {
+            FirstCenters::PlusPlus => KMeansInit::PlusPlus,
+            FirstCenters::Vertices => KMeansInit::Given(drawn(count, embedding, masses, draw)?),
+        };
+        let kmeans = WeightedKMeans { n_clusters: count, init, max_iterations: LLOYD.0, tolerance: LLOYD.1 };
+        kmeans.fit(embedding.view(), masses, draw, run)
     }
 
     fn check(&self) -> Result<()> {

@@ -16,6 +16,7 @@ use crate::matrix::Matrix;
 use crate::rng::Draw;
 
 use blocks::Block;
+pub(super) use normalised::FEW;
 use normalised::{Normalised, beside};
 use subspace::{Ritz, Subspace};
 
@@ -26,6 +27,9 @@ const GUARDS: usize = 2;
 
 /// Steps between restarts, at least.
 const STEPS: usize = 7;
+
+/// The products that the progress expects; few searches need more.
+const USUAL: usize = 100;
 
 /// If the frontier is as wide as the number of eigenvalues that lie closer together than this, there may be more of them.
 const CROWDED: f64 = 0.01;
@@ -85,7 +89,7 @@ pub struct LeadingEigenvectors {
 /// What [`LeadingEigenvectors`] found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Eigenvectors {
-    /// The eigenvalues, falling.
+    /// The eigenvalues, falling; fewer than asked for only if the products did not even suffice for approximations.
     pub values: Vec<f64>,
     /// The eigenvectors, e × T: row j has norm 1, and column i is what vertex i has in all of them.
     pub vectors: Matrix<f64>,
@@ -172,7 +176,7 @@ impl<'a> Search<'a> {
     fn finish(mut self, known: usize) -> Result<Eigenvectors> {
         let pairs = self.search()?;
         let values: Vec<f64> = std::iter::repeat_n(1.0, known).chain(pairs.values).take(self.settings.count).collect();
-        let vectors = self.vectors(known, &pairs.blocks);
+        let vectors = self.vectors(values.len(), known, &pairs.blocks);
         let residual = self.residual(&values, &vectors)?;
         let components = self.operator.components();
         Ok(Eigenvectors {
@@ -186,12 +190,12 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The known vectors of the largest components, and then those found.
-    fn vectors(&self, known: usize, found: &[Block]) -> Matrix<f64> {
+    /// The known vectors of the largest components, and then those found: so many in all.
+    fn vectors(&self, count: usize, known: usize, found: &[Block]) -> Matrix<f64> {
         let components = self.operator.components();
         let mut row_of = vec![None; components.count()];
         components.largest().into_iter().take(known).enumerate().for_each(|(row, c)| row_of[c] = Some(row));
-        let mut vectors = Matrix::zeros(self.settings.count, self.operator.vertices());
+        let mut vectors = Matrix::zeros(count, self.operator.vertices());
         for i in 0..self.operator.vertices() {
             let column = vectors.column_mut(i);
             if let Some((component, entry)) = components.entry(i)
@@ -292,8 +296,8 @@ impl<'a> Search<'a> {
         loop {
             let most = self.settings.max_products;
             if !subspace.is_complete() {
-                let pass = self.products.min(most)..(self.products + 1).min(most);
-                subspace.step(self.run.passes(pass, most, self.operator.vertices()))?;
+                let [before, after] = [self.products, self.products + 1].map(|products| products.min(USUAL - 1));
+                subspace.step(self.run.passes(before..after, USUAL, self.operator.vertices()))?;
                 self.products += 1;
             }
             let (complete, full) = (subspace.is_complete(), subspace.blocks() >= sizes.most);

@@ -11,7 +11,7 @@ use crate::graph::{Affinity, Eight, fill};
 use super::blocks::Block;
 
 /// Fewer vertices than these are passed over sooner than threads start.
-const FEW: usize = 1 << 15;
+pub(in crate::clustering) const FEW: usize = 1 << 15;
 
 /// How the work on vectors of so many entries is run, beside the products of the graph.
 pub(super) fn beside(vertices: usize, run: Run<'_>) -> Run<'_> {

@@ -207,6 +207,9 @@ fn a_search_that_is_cut_short_says_so() {
     let found = solver.find(&ring, Draw::first(1), Run::threads(1)).unwrap();
     assert!(!found.converged && found.residual > solver.tolerance && found.products == 3);
     assert!(found.vectors.as_slice().iter().all(|x| x.is_finite()));
+    let one = LeadingEigenvectors { max_products: 1, ..LeadingEigenvectors::new(20) };
+    let found = one.find(&ring, Draw::first(1), Run::threads(1)).unwrap();
+    assert!(!found.converged && found.values.len() == 9 && found.vectors.rows() == 9);
     let stop = |_: usize, _: usize| ControlFlow::Break(());
     let stopped = LeadingEigenvectors::new(5).find(&ring, Draw::first(1), Run::threads(1).on_progress(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted { .. })));
