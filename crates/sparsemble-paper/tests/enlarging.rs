@@ -14,8 +14,8 @@ use sparsemble::{Matrix, Run};
 use sparsemble_paper::fig6::Timing;
 use sparsemble_paper::table2::Enlarged;
 use sparsemble_paper::{
-    Cells, Enlarger, Enlarging, Experiment, Outcome, Request, Sensing, Settings, SuperResolution, fig6, printed, run,
-    table2,
+    Cells, Enlarger, Enlarging, Experiment, Grouping, Outcome, Request, Sensing, Settings, SuperResolution, fig6,
+    printed, run, table2,
 };
 
 fn repository() -> PathBuf {
@@ -191,6 +191,7 @@ fn the_real_data_gives_the_table_and_finished_cells_are_not_repeated() {
         sensing: Sensing::quick(1),
         draws: 1,
         enlarging: Enlarging { pictures: vec!["Cameraman".into()], ..enlarging },
+        grouping: Grouping::quick(1),
         threads: 0,
     };
     let small = Enlarging { n_models: 2, iterations: 1, n_atoms: 64, n_examples: 200, ..settings() };

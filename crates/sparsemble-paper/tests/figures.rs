@@ -14,8 +14,8 @@ use sparsemble::ensemble::{Averaging, Boost, Ensemble, WeightConstraint};
 use sparsemble::image::{self, GrayImage};
 use sparsemble::{Matrix, Run};
 use sparsemble_paper::{
-    Demonstration, Enlarging, Experiment, Method, Outcome, Request, Sensing, Settings, Trial, fig1, fig2, fig3, run,
-    write_document,
+    Demonstration, Enlarging, Experiment, Grouping, Method, Outcome, Request, Sensing, Settings, Trial, fig1, fig2,
+    fig3, run, write_document,
 };
 
 /// K in small.
@@ -237,6 +237,7 @@ fn the_real_data_gives_the_figures_and_finished_parts_are_not_repeated() {
         sensing: Sensing::quick(1),
         draws: 1,
         enlarging: Enlarging::quick(1),
+        grouping: Grouping::quick(1),
         threads: 0,
     };
     let first = run(&request, &|_, _, _| ControlFlow::Continue(())).unwrap();

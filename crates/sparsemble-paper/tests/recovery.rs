@@ -12,8 +12,8 @@ use sparsemble::Run;
 use sparsemble::image::{self, GrayImage, Size};
 use sparsemble::metrics::psnr;
 use sparsemble_paper::{
-    Blocks, Cell, Cells, Contender, Enlarging, Experiment, Means, Outcome, Recovery, Request, Sensing, Settings, fig5,
-    printed, run, table1,
+    Blocks, Cell, Cells, Contender, Enlarging, Experiment, Grouping, Means, Outcome, Recovery, Request, Sensing,
+    Settings, fig5, printed, run, table1,
 };
 
 fn repository() -> PathBuf {
@@ -234,6 +234,7 @@ fn the_real_data_gives_the_table_and_finished_cells_are_not_repeated() {
         sensing: Sensing { measurements: vec![8], ..sensing },
         draws: 1,
         enlarging: Enlarging::quick(1),
+        grouping: Grouping::quick(1),
         threads: 0,
     };
     let first = run(&request(small.clone()), &go_on).unwrap();
