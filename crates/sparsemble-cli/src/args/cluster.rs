@@ -45,19 +45,19 @@ pub(crate) struct ClusterArguments {
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
 
+    /// Write the graph to this .npz file, which scipy.sparse.load_npz reads; equal samples are one vertex.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_graph: Option<PathBuf>,
+
+    /// Write a page to look at to this .html file: clusters on a map, the graph, and, with classes, who is where.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) preparation: PreparationArguments,
 
     #[command(flatten)]
     pub(crate) spectral: SpectralArguments,
-
-    /// Write the graph to this .npz file, which scipy.sparse.load_npz reads; equal samples are one vertex.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) save_graph: Option<PathBuf>,
-
-    /// Write a page to look at to this .html file: clusters in a plane, the graph, and, with classes, who is where.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) run: RunArguments,

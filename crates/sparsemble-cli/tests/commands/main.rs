@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
+mod cluster;
 mod info;
 mod program;
 mod represent;

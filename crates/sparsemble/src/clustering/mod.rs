@@ -21,4 +21,4 @@ pub use pipeline::{GraphClustering, GraphClusters, Ready, Stage};
 pub use preparation::{Centre, Preparation, Prepared, Scaling};
 pub use similarity::{Coded, GraphForm, Similarity};
 pub use spectral::{Eigenvectors, LeadingEigenvectors};
-pub use views::{graph_picture, plane};
+pub use views::{cluster_map, graph_picture};

@@ -1,71 +1,110 @@
-//! Clusters made visible: the embedding as points in a plane, the graph as a picture.
+//! Clusters made visible: vertices on a map, the graph as a picture.
 
-use crate::eigen::Eigen;
+use std::f64::consts::PI;
+
 use crate::error::{Error, Result, expect_size};
 use crate::graph::Graph;
 use crate::image::{GrayImage, Size, WHITE};
-use crate::matrix::{Matrix, MatrixView};
+use crate::matrix::Matrix;
 
-/// The two directions in which points differ most: 2 × T coordinates, the first the longer one, their mean at zero.
+/// Between one seed of a sunflower and the next, in radians: multiples of it never line up.
+const GOLDEN_ANGLE: f64 = 2.399_963;
+
+/// A map of clusters: 2 × T coordinates, no longer than about 1.3.
 ///
-/// Each axis points to where its longest point is.
-///
-/// # Shapes
-/// Points of any dimension e in, e × T.
+/// Each cluster has a place on a circle, beside those it has the heaviest links with. A vertex lies between the places of
+/// the clusters in the shares of its links to them, so that those in between two clusters lie between them. So that equal
+/// ones do not hide each other, the vertices of a cluster are spread like the seeds of a sunflower, those that belong to it
+/// most clearly in the middle; its disc has an area in proportion to their number.
 ///
 /// # Cost
-/// e² multiply-adds a point.
+/// A pass over the edges.
 ///
 /// # Errors
-/// If there is no point or a coordinate is not finite.
+/// If there is not one label for each vertex, below the number of clusters, or no vertex.
 ///
 /// # Example
 /// ```
-/// use sparsemble::Matrix;
-/// use sparsemble::clustering::plane;
+/// use sparsemble::clustering::cluster_map;
+/// use sparsemble::graph::Graph;
 ///
-/// // Points along a diagonal of space: all of the plane's second coordinates are zero.
-/// let points = Matrix::from_fn(3, 5, |_, i| i as f64);
-/// let plane = plane(points.view())?;
-/// assert!((0..5).all(|i| plane.column(i)[1].abs() < 1e-9));
-/// assert!((plane.column(4)[0].abs() - 12.0_f64.sqrt()).abs() < 1e-9);
+/// // Two edges that do not meet.
+/// let graph = Graph::new(vec![0, 1, 2, 3, 4], vec![1, 0, 3, 2], vec![1.0; 4])?;
+/// let map = cluster_map(&graph, &[0, 0, 1, 1], 2)?;
+/// assert!(map.column(0)[0] > 0.0 && map.column(2)[0] < 0.0);
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
-pub fn plane(points: MatrixView<'_, f64>) -> Result<Matrix<f64>> {
-    let (size, count) = (points.rows(), points.columns());
-    if size == 0 || count == 0 {
-        return Err(Error::Empty { what: "embedding", unit: "point" });
+pub fn cluster_map(graph: &Graph, labels: &[u32], n_clusters: usize) -> Result<Matrix<f64>> {
+    expect_size("labels: number (that of the vertices)", graph.vertices(), labels.len())?;
+    if let Some(label) = labels.iter().find(|label| **label as usize >= n_clusters) {
+        return Err(Error::parameter("labels", label, "must be below the number of clusters"));
     }
-    points.expect_finite("embedding")?;
-    let points = points.to_matrix();
-    let mut mean = vec![0.0; size];
-    for i in 0..count {
-        mean.iter_mut().zip(points.column(i)).for_each(|(mean, x)| *mean += x / count as f64);
+    let shares = shares(graph, labels, n_clusters);
+    let places = places(&shares, labels);
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    let own = |i: usize| shares.column(i)[labels[i] as usize];
+    order.sort_by(|&a, &b| own(b).total_cmp(&own(a)).then(a.cmp(&b)));
+    let largest = counts(labels, n_clusters).into_iter().max().unwrap_or(1) as f64;
+    // The discs of two neighbours on the circle, were both the largest, would nearly touch.
+    let widest = 0.8 * (PI / n_clusters.max(2) as f64).sin();
+    let (mut map, mut seeds) = (Matrix::zeros(2, labels.len()), vec![0.0; n_clusters]);
+    for i in order {
+        let seed = &mut seeds[labels[i] as usize];
+        let (radius, angle) = (widest * (*seed / largest).sqrt(), GOLDEN_ANGLE * *seed);
+        *seed += 1.0;
+        let along = |axis: usize| -> f64 { (0..n_clusters).map(|c| shares.column(i)[c] * places[c][axis]).sum() };
+        let spread = [radius * angle.cos(), radius * angle.sin()];
+        map.column_mut(i).copy_from_slice(&[along(0) + spread[0], along(1) + spread[1]]);
     }
-    let mut scatter = Matrix::zeros(size, size);
-    for i in 0..count {
-        let centred: Vec<f64> = points.column(i).iter().zip(&mean).map(|(x, mean)| x - mean).collect();
-        for (c, &by) in centred.iter().enumerate() {
-            scatter.column_mut(c).iter_mut().zip(&centred).for_each(|(sum, x)| *sum += by * x);
+    Ok(map)
+}
+
+/// Which part of each vertex's links goes to each cluster, clusters × T; all to its own where there are none.
+fn shares(graph: &Graph, labels: &[u32], n_clusters: usize) -> Matrix<f64> {
+    let mut shares = Matrix::zeros(n_clusters, labels.len());
+    for (i, &label) in labels.iter().enumerate() {
+        let (neighbours, weights) = graph.row(i);
+        let shares = shares.column_mut(i);
+        for (&j, &weight) in neighbours.iter().zip(weights) {
+            shares[labels[j as usize] as usize] += f64::from(weight);
+        }
+        let total: f64 = shares.iter().sum();
+        if total > 0.0 {
+            for share in shares.iter_mut() {
+                *share /= total;
+            }
+        } else {
+            shares[label as usize] = 1.0;
         }
     }
-    let directions = Eigen::new(&scatter).vectors;
-    let along = |i: usize, axis: usize| -> f64 {
-        if axis >= size {
-            return 0.0;
-        }
-        let terms = points.column(i).iter().zip(&mean).zip(directions.column(axis));
-        terms.map(|((x, mean), direction)| (x - mean) * direction).sum()
-    };
-    let mut plane = Matrix::from_fn(2, count, |axis, i| along(i, axis));
-    for axis in 0..2 {
-        let longest =
-            (0..count).map(|i| plane.column(i)[axis]).fold(0.0, |a: f64, b| if b.abs() > a.abs() { b } else { a });
-        if longest < 0.0 {
-            (0..count).for_each(|i| plane.column_mut(i)[axis] *= -1.0);
-        }
+    shares
+}
+
+/// Where each cluster is on the circle: after each the one it has the most to do with, of those that have no place yet.
+fn places(shares: &Matrix<f64>, labels: &[u32]) -> Vec<[f64; 2]> {
+    let n_clusters = shares.rows();
+    let mut links = Matrix::<f64>::zeros(n_clusters, n_clusters);
+    for (i, &label) in labels.iter().enumerate() {
+        links.column_mut(label as usize).iter_mut().zip(shares.column(i)).for_each(|(link, share)| *link += share);
     }
-    Ok(plane)
+    let mut places = vec![[1.0, 0.0]; n_clusters];
+    let (mut here, mut left): (usize, Vec<usize>) = (0, (1..n_clusters).collect());
+    for place in 1..n_clusters {
+        let link = |other: usize| links.column(here)[other] + links.column(other)[here];
+        let next = (0..left.len()).reduce(|a, b| if link(left[b]) > link(left[a]) { b } else { a }).unwrap_or(0);
+        here = left.remove(next);
+        let angle = 2.0 * PI * place as f64 / n_clusters as f64;
+        places[here] = [angle.cos(), angle.sin()];
+    }
+    places
+}
+
+fn counts(labels: &[u32], n_clusters: usize) -> Vec<usize> {
+    let mut counts = vec![0; n_clusters];
+    for &label in labels {
+        counts[label as usize] += 1;
+    }
+    counts
 }
 
 /// A picture of a graph: `side` × `side` pixels, vertices in the order of their clusters, the darker the more weight is
@@ -125,17 +164,17 @@ mod tests {
     }
 
     #[test]
-    fn the_plane_keeps_the_distances_of_points_that_lie_in_one() {
-        let points = Matrix::from_fn(4, 9, |r, i| [(i as f64).sin(), 2.0, 0.5 * (i as f64).cos(), 0.0][r]);
-        let found = plane(points.view()).unwrap();
-        let distance = |matrix: &Matrix<f64>, i: usize, j: usize| -> f64 {
-            matrix.column(i).iter().zip(matrix.column(j)).map(|(a, b)| (a - b).powi(2)).sum()
-        };
-        for (i, j) in [(0, 1), (2, 7), (8, 4)] {
-            assert!((distance(&points, i, j) - distance(&found, i, j)).abs() < 1e-9);
-        }
-        assert_eq!(plane(Matrix::from_fn(1, 2, |_, i| i as f64).view()).unwrap().column(1)[1], 0.0);
-        assert!(plane(Matrix::zeros(0, 3).view()).is_err());
-        assert!(plane(Matrix::from_fn(2, 2, |_, _| f64::NAN).view()).is_err());
+    fn a_vertex_between_two_clusters_lies_between_them() {
+        // A path of five; the one in the middle belongs to the first cluster and has as many links to the second.
+        let graph = Graph::new(vec![0, 1, 3, 5, 7, 8], vec![1, 0, 2, 1, 3, 2, 4, 3], vec![1.0; 8]).unwrap();
+        let map = cluster_map(&graph, &[0, 0, 0, 1, 1], 2).unwrap();
+        let across = |i: usize| map.column(i)[0];
+        assert!(across(0) > across(2) && across(2) > across(4));
+        assert!(map.as_slice().iter().all(|x| x.abs() < 1.9));
+        // Nobody is alone in the world: a vertex without links lies with its cluster.
+        let lonely = Graph::new(vec![0, 0, 0], vec![], vec![]).unwrap();
+        let map = cluster_map(&lonely, &[0, 1], 3).unwrap();
+        assert_eq!(map.column(0), [1.0, 0.0]);
+        assert!(cluster_map(&lonely, &[0, 3], 3).is_err() && cluster_map(&lonely, &[0], 3).is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::{Value, json};
 use sparsemble::clustering::{
-    Clusters, GraphClustering, GraphClusters, GraphForm, Preparation, SpectralClustering, Stage,
+    Clusters, GraphClustering, GraphClusters, GraphForm, Preparation, Scaling, SpectralClustering, Stage,
 };
 use sparsemble::coding::SparseCodes;
 use sparsemble::graph::{Graph, GraphKind};
@@ -97,7 +97,11 @@ fn settings(arguments: &ClusterArguments) -> GraphClustering {
         preparation: Preparation { centre: preparation.center, scale: preparation.scale, unit: !preparation.keep_norm },
         merge_duplicates: !preparation.keep_duplicates,
         graph: arguments.method.clone(),
-        form: if arguments.save_graph.is_some() { GraphForm::Explicit } else { spectral.form },
+        form: if arguments.save_graph.is_some() || arguments.report.is_some() {
+            GraphForm::Explicit
+        } else {
+            spectral.form
+        },
         spectral: SpectralClustering {
             vectors: spectral.vectors.or(default.spectral.vectors),
             power: spectral.power.unwrap_or(default.spectral.power),
@@ -175,13 +179,10 @@ fn report(arguments: &ClusterArguments, found: &Found) -> Result<()> {
 /// What was done, in a line.
 fn headline(arguments: &ClusterArguments, found: &Found) -> String {
     let clusters = &found.clusters;
-    let (count, kinds) = (clusters.labels.len(), clusters.duplicates.count());
+    let (count, kinds) = (clusters.labels.len(), clusters.duplicates.representatives().len());
     let merged = if kinds < count { format!(" ({kinds} different)") } else { String::new() };
-    let scale = if arguments.preparation.scale == clusters.scale {
-        String::new()
-    } else {
-        format!(", features divided by: {}", clusters.scale)
-    };
+    let scaled = arguments.preparation.scale == Scaling::Automatic && clusters.scale != Scaling::None;
+    let scale = if scaled { format!(", features divided by their {}", clusters.scale) } else { String::new() };
     let neighbours = clusters.similarity.graph().map_or_else(
         || ", graph not formed".to_owned(),
         |built| format!(", {:.0} neighbours each", built.report.mean_neighbours),
@@ -211,7 +212,7 @@ fn object(arguments: &ClusterArguments, found: &Found) -> Value {
         "method": arguments.method.to_string(),
         "seed": arguments.seed,
         "n_samples": clusters.labels.len(),
-        "n_different": clusters.duplicates.count(),
+        "n_different": clusters.duplicates.representatives().len(),
         "n_clusters": count,
         "guessed": vertices.guessed,
         "scale": clusters.scale.to_string(),

@@ -1,11 +1,12 @@
-//! The page to look at: clusters in a plane, the graph, the classes; one HTML file that fetches nothing.
+//! The page to look at: clusters on a map, the graph, the classes; one HTML file that fetches nothing.
 
 use std::fmt::Write;
 
 use anyhow::Result;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use sparsemble::clustering::{graph_picture, plane};
+use sparsemble::clustering::{cluster_map, graph_picture};
+use sparsemble::graph::Graph;
 use sparsemble::image::{BitDepth, encode_png};
 use sparsemble::matrix_file::Classes;
 use sparsemble::metrics::Agreement;
@@ -17,7 +18,7 @@ use crate::args::ClusterArguments;
 const MOST_POINTS: usize = 4000;
 /// The side of the picture of the graph.
 const GRAPH_SIDE: usize = 400;
-/// The side of the plane, and what is left free around the points.
+/// The side of the map, and what is left free around the points.
 const SIDE: f64 = 560.0;
 const MARGIN: f64 = 14.0;
 
@@ -53,11 +54,11 @@ pub(super) fn html(arguments: &ClusterArguments, found: &Found) -> Result<String
     let words: Vec<String> = std::env::args().skip(1).collect();
     let mut page = format!(
         "{HEAD}<h1>Clusters of {}</h1>\n<p>{}.</p>\n<div class=\"parts\">\n",
-        escaped(&arguments.samples.display().to_string()),
+        escaped(&arguments.samples.file_name().unwrap_or_default().to_string_lossy()),
         escaped(&headline(arguments, found))
     );
-    page += &points(found)?;
     if let Some(built) = found.clusters.similarity.graph() {
+        page += &points(found, &built.graph)?;
         let picture = graph_picture(&built.graph, &found.clusters.vertices.labels, GRAPH_SIDE)?;
         let _ = writeln!(
             page,
@@ -82,21 +83,21 @@ pub(super) fn sizes(labels: &[u32], n_clusters: usize) -> Vec<String> {
     (0..n_clusters as u32).map(|cluster| labels.iter().filter(|label| **label == cluster).count().to_string()).collect()
 }
 
-/// The vertices in the plane in which they differ most.
-fn points(found: &Found) -> Result<String> {
+/// The vertices on a map of the clusters.
+fn points(found: &Found, graph: &Graph) -> Result<String> {
     let vertices = &found.clusters.vertices;
-    let plane = plane(vertices.embedding.view())?;
-    let every = plane.columns().div_ceil(MOST_POINTS).max(1);
-    let shown: Vec<usize> = (0..plane.columns()).step_by(every).collect();
-    let largest = plane.as_slice().iter().fold(1e-12_f64, |largest, x| largest.max(x.abs()));
+    let map = cluster_map(graph, &vertices.labels, vertices.counts.len())?;
+    let every = map.columns().div_ceil(MOST_POINTS).max(1);
+    let shown: Vec<usize> = (0..map.columns()).step_by(every).collect();
+    let largest = map.as_slice().iter().fold(1e-12_f64, |largest, x| largest.max(x.abs()));
     let place = |x: f64| 0.5 * SIDE + x / largest * (0.5 * SIDE - MARGIN);
     let mut svg =
         format!("<svg viewBox=\"0 0 {SIDE} {SIDE}\" role=\"img\" aria-label=\"Samples coloured by cluster\">\n");
     for &i in &shown {
-        let (x, y) = (place(plane.column(i)[0]), place(-plane.column(i)[1]));
+        let (x, y) = (place(map.column(i)[0]), place(-map.column(i)[1]));
         let _ = writeln!(
             svg,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{}\" fill-opacity=\".7\"/>",
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\" fill=\"{}\" fill-opacity=\".7\"/>",
             colour(vertices.labels[i])
         );
     }
@@ -106,8 +107,8 @@ fn points(found: &Found) -> Result<String> {
     let keys: Vec<String> = (0..vertices.counts.len()).map(key).collect();
     let part = if every == 1 { String::new() } else { format!("; one of {every} samples is shown") };
     Ok(format!(
-        "<figure>{svg}</svg><figcaption>The samples in the plane in which the coordinates that are clustered differ most{part}. \
-         Clusters: {}</figcaption></figure>\n",
+        "<figure>{svg}</svg><figcaption>Each cluster is a disc. A sample lies between the clusters in the shares of its links to \
+         them: those outside their disc are the doubtful ones{part}. Clusters: {}</figcaption></figure>\n",
         keys.join(" ")
     ))
 }
