@@ -165,9 +165,9 @@ fn one_by_one(
             room -= 1;
         }
     }
-    for (j, alive) in alive.iter_mut().enumerate().filter(|(_, alive)| !**alive) {
-        if room == 0 {
-            break;
+    for (j, alive) in alive.iter_mut().enumerate() {
+        if *alive || room == 0 {
+            continue;
         }
         let mut vector: Block = (0..w.len()).map(|_| Eight(keep([rng.random_range(-1.0..1.0); WIDTH], j))).collect();
         single(around, &new, &mut vector, (j, 0.0), run)?;
