@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
-use sparsemble::clustering::{Clusters, Duplicates, FirstCenters, Preparation, SpectralClustering};
+use sparsemble::clustering::{Clusters, Coded, Duplicates, FirstCenters, GraphForm, Preparation, SpectralClustering};
 use sparsemble::graph::GraphKind;
 use sparsemble::kmeans::{KMeansInit, WeightedKMeans};
 use sparsemble::matrix_file::{Classes, LabelledSamples};
@@ -265,15 +265,17 @@ impl Work<'_> {
             } else {
                 if graph.is_none() || self.method == Grouper::Ensemble {
                     let start = Instant::now();
-                    let built = self.settings.graph(self.method)?.build(samples.view(), seed, steps(begun, coded))?;
+                    let kind = self.settings.graph(self.method)?;
+                    let codes = Coded::of(&kind, samples.view(), Some(&masses), seed, steps(begun, coded))?;
+                    let similarity = codes.similarity(GraphForm::Automatic, steps(coded, coded))?;
                     if number == 0 && grouped.accuracies.is_empty() {
                         grouped.graph_seconds = start.elapsed().as_secs_f64();
                     }
-                    graph = Some(built.graph);
+                    graph = Some(similarity);
                 }
                 let Some(graph) = &graph else { continue };
                 let found = step(self.method, self.n_clusters).fit(
-                    graph,
+                    graph.affinity(),
                     Some(&masses),
                     Draw::first(seed),
                     steps(coded, ended),

@@ -69,7 +69,8 @@ pub struct Instances<T: Scalar> {
     pub(crate) estimate: fn(&GaussianEstimator<T>, MatrixView<'_, T>, Run<'_>) -> Result<Estimate<T>>,
     pub(crate) preparation: fn(Preparation, MatrixView<'_, T>, Run<'_>) -> Result<Prepared<T>>,
     pub(crate) duplicates: fn(MatrixView<'_, T>, Run<'_>) -> Result<Duplicates>,
-    pub(crate) member_codes: fn(&MemberGraph, MatrixView<'_, T>, u64, Run<'_>) -> Result<StackedCodes>,
+    pub(crate) member_codes:
+        for<'a> fn(&MemberGraph, MatrixView<'_, T>, Option<&'a [f64]>, u64, Run<'_>) -> Result<StackedCodes>,
     pub(crate) example_graph: fn(&ExampleGraph, MatrixView<'_, T>, u64, Run<'_>) -> Result<BuiltGraph>,
     pub(crate) neighbours: fn(NeighbourGraph, MatrixView<'_, T>, Run<'_>) -> Result<BuiltGraph>,
     pub(crate) train: fn(&Recipe, Work<'_, T>, &mut Watch<'_, T>) -> Result<Trained<T>>,

@@ -21,13 +21,12 @@ pub(super) struct Features {
     largest: Vec<f64>,
 }
 
-/// The features of the least and of the largest range, constant features not counted.
+/// How far the ranges of features are apart, constant features not counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RangeRatio {
-    /// The least range.
-    pub least: f64,
-    /// Its feature.
-    pub least_feature: usize,
+    /// The lower quartile of the ranges, that of the feature at place (n − 1)/4 of n, rounded down: of few features the
+    /// least.
+    pub quartile: f64,
     /// The largest range.
     pub largest: f64,
     /// Its feature.
@@ -35,9 +34,9 @@ pub struct RangeRatio {
 }
 
 impl RangeRatio {
-    /// The largest range over the least.
+    /// The largest range over the lower quartile.
     pub fn ratio(&self) -> f64 {
-        self.largest / self.least
+        self.largest / self.quartile
     }
 }
 
@@ -100,12 +99,14 @@ impl Features {
         Ok(sums.iter().zip(ranges).map(|(sum, range)| or_one(range * (sum / count).sqrt())).collect())
     }
 
-    /// The least and the largest range; `None` if all features are constant.
+    /// The lower quartile of the ranges and the largest; `None` if all features are constant.
     pub(super) fn range_ratio(&self) -> Option<RangeRatio> {
-        let ranges = (0..self.means.len()).map(|r| (r, self.range(r))).filter(|(_, range)| *range > 0.0);
-        let least = ranges.clone().reduce(|a, b| if b.1 < a.1 { b } else { a })?;
-        let largest = ranges.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-        Some(RangeRatio { least: least.1, least_feature: least.0, largest: largest.1, largest_feature: largest.0 })
+        let ranges = (0..self.means.len()).map(|r| (self.range(r), r));
+        let mut ranges: Vec<(f64, usize)> = ranges.filter(|(range, _)| *range > 0.0).collect();
+        ranges.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        let &(largest, largest_feature) = ranges.last()?;
+        let quartile = ranges[(ranges.len() - 1) / 4].0;
+        Some(RangeRatio { quartile, largest, largest_feature })
     }
 }
 

@@ -182,14 +182,14 @@ impl GraphClustering {
         let mut start = 0;
         let parts = ENDS.map(|end| run.passes(std::mem::replace(&mut start, end)..end, 100, ready.samples.columns()));
         let [coding, forming, searching, grouping] = parts;
-        let coded = Coded::of(&self.graph, ready.samples.view(), seed, coding)?;
+        let masses = ready.duplicates.multiplicities();
+        let coded = Coded::of(&self.graph, ready.samples.view(), Some(&masses), seed, coding)?;
         watch(Stage::Coding);
         let similarity = coded.similarity(self.form, forming)?;
         watch(Stage::Graph);
         let draw = Draw::first(seed);
         let eigenvectors = self.spectral.eigenvectors(similarity.affinity(), draw, searching)?;
         watch(Stage::Eigenvectors);
-        let masses = ready.duplicates.multiplicities();
         let vertices = self.spectral.cluster(&eigenvectors, Some(&masses), draw, grouping)?;
         watch(Stage::KMeans);
         let Ready { duplicates, scale, ranges, zero_samples, .. } = ready;

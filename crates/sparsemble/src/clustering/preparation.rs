@@ -139,7 +139,8 @@ impl Preparation {
     }
 }
 
-/// Features whose ranges differ by more than this factor are taken to be of different kinds.
+/// If the largest range is more than this many times the lower quartile, features are taken to be of different kinds: a
+/// quarter of them or more would hardly count beside the largest.
 const SAME_KIND: f64 = 10.0;
 
 /// The automatic choice. It sees no labels and nothing of the samples but the ranges of their features.
@@ -289,8 +290,13 @@ mod tests {
         let prepared = Preparation::default().prepare(x.view(), Run::threads(1)).unwrap();
         assert_eq!(prepared.scale, Scaling::None);
         let ranges = prepared.ranges.unwrap();
-        assert_eq!((ranges.least_feature, ranges.largest_feature), (0, 2));
+        assert_eq!((ranges.quartile, ranges.largest_feature), (1.0, 2));
         assert!((ranges.ratio() - 9.9).abs() < 1e-12);
+        // One small feature of five is an exception; two are a kind.
+        for (small, scale) in [(1, Scaling::None), (2, Scaling::Range)] {
+            let x = Matrix::from_fn(5, 2, |r, i| if r < small { 0.01 * i as f64 } else { i as f64 });
+            assert_eq!(Preparation::default().prepare(x.view(), Run::threads(1)).unwrap().scale, scale);
+        }
     }
 
     #[test]

@@ -50,15 +50,26 @@ pub enum Similarity {
 }
 
 impl Coded {
-    /// Codes samples as the graph of this kind wants it: the stage that takes most of the time.
+    /// Codes samples as the graph of this kind wants it: the stage that takes most of the time. Masses, if given, say how
+    /// many equal samples each stands for; two samples then are as similar as all they stand for together.
     ///
     /// # Errors
-    /// Those of the graph.
-    pub fn of<T: Scalar>(kind: &GraphKind, samples: MatrixView<'_, T>, seed: u64, run: Run<'_>) -> Result<Self> {
-        match kind {
-            GraphKind::Members(members) => members.codes(samples, seed, run).map(Self::Stacked),
-            other => other.build(samples, seed, run).map(Self::Graph),
+    /// Those of the graph; if there is not one mass for each sample, none negative, with a positive sum.
+    pub fn of<T: Scalar>(
+        kind: &GraphKind,
+        samples: MatrixView<'_, T>,
+        masses: Option<&[f64]>,
+        seed: u64,
+        run: Run<'_>,
+    ) -> Result<Self> {
+        if let GraphKind::Members(members) = kind {
+            return members.codes(samples, masses, seed, run).map(Self::Stacked);
         }
+        let mut built = kind.build(samples, seed, run)?;
+        if let Some(masses) = masses {
+            built.graph = built.graph.weighted(masses)?;
+        }
+        Ok(Self::Graph(built))
     }
 
     /// Forms the graph, if it is to be formed and is not there already.
@@ -143,7 +154,7 @@ mod tests {
         let similarity = |n_atoms: usize, nonnegative: bool, form: GraphForm| {
             let atoms = AtomCount::Exactly(n_atoms);
             let kind = GraphKind::Members(MemberGraph { n_members: 3, atoms, nonnegative, ..MemberGraph::default() });
-            Coded::of(&kind, samples.view(), 1, Run::threads(1)).unwrap().similarity(form, Run::threads(1))
+            Coded::of(&kind, samples.view(), None, 1, Run::threads(1)).unwrap().similarity(form, Run::threads(1))
         };
         let is_formed = |n_atoms, nonnegative, form| similarity(n_atoms, nonnegative, form).unwrap().graph().is_some();
         assert!(is_formed(50, true, GraphForm::Automatic) && !is_formed(2, true, GraphForm::Automatic));
@@ -154,7 +165,7 @@ mod tests {
     #[test]
     fn both_forms_have_the_same_degrees() {
         let samples = Matrix::from_fn(5, 300, |r, i| ((r * 37 + i * 11) as f64 * 0.7).sin());
-        let coded = Coded::of(&GraphKind::default(), samples.view(), 1, Run::threads(1)).unwrap();
+        let coded = Coded::of(&GraphKind::default(), samples.view(), None, 1, Run::threads(1)).unwrap();
         let degrees = |form| coded.clone().similarity(form, Run::threads(1)).unwrap().affinity().degrees();
         let pairs = degrees(GraphForm::Explicit).into_iter().zip(degrees(GraphForm::Implicit));
         pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-4 * a, "{a} and {b}"));

@@ -21,8 +21,8 @@ use super::{
 ///
 /// | text | graph |
 /// | --- | --- |
-/// | `ensemble` | [`MemberGraph`], the recommended one; `members`, `atoms`, `samples_per_atom`, `most_atoms`, `refinements`, `signed` |
-/// | `boost-km` | [`MemberGraph::boost_km`]; `members`, `atoms`, `samples_per_atom`, `most_atoms`, `refinements`, `nonnegative` |
+/// | `ensemble` | [`MemberGraph`], the recommended one; `members`, `atoms`, `samples_per_atom`, `most_atoms`, `refinements`, `sharpness`, `signed` |
+/// | `boost-km` | [`MemberGraph::boost_km`]; `members`, `atoms`, `samples_per_atom`, `most_atoms`, `refinements`, `sharpness`, `nonnegative` |
 /// | `rand-ex-av`, `boost-ex` | [`ExampleGraph`]; `members`, `atoms`, `samples_per_atom`, `most_atoms`, `nonnegative` |
 /// | `l1:lambda=0.2` | [`SelfExpression`] by the lasso, SSC-BP; the settings of `lasso`, see [`Coder`] |
 /// | `elastic-net:lambda=0.2,ridge=0.1` | [`SelfExpression`] by the elastic net, EnSC |
@@ -112,6 +112,7 @@ fn members(spec: &mut Spec<'_>, default: MemberGraph) -> Result<MemberGraph> {
         n_members: spec.value("members")?.unwrap_or(default.n_members),
         atoms: atoms(spec)?,
         refinements: spec.value("refinements")?.unwrap_or(default.refinements),
+        sharpness: spec.value("sharpness")?.unwrap_or(default.sharpness),
         nonnegative: default.nonnegative != other_signs,
         ..default
     })
@@ -183,6 +184,7 @@ impl Display for MemberGraph {
             atoms,
             most,
             unless(&default.refinements, "refinements", &self.refinements),
+            unless(&default.sharpness, "sharpness", &self.sharpness),
             flag(signs, self.nonnegative != default.nonnegative),
         ];
         write(f, name, settings)

@@ -33,6 +33,7 @@ pub use stacked::{MemberCodes, StackedCodes};
 
 use crate::coding::SparseCodes;
 use crate::error::{Error, Result, expect_size};
+use crate::masses::Masses;
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
@@ -160,6 +161,30 @@ impl Graph {
     pub fn row(&self, vertex: usize) -> (&[u32], &[f32]) {
         let range = self.starts[vertex]..self.starts[vertex + 1];
         (&self.neighbours[range.clone()], &self.weights[range])
+    }
+
+    /// The graph whose vertices stand for several equal ones: weights w_ij·m_i·m_j. Edges that become zero are dropped.
+    ///
+    /// # Errors
+    /// If there is not one mass for each vertex, none negative, with a positive sum, or a weight is beyond single precision.
+    pub fn weighted(self, masses: &[f64]) -> Result<Self> {
+        Masses::new(Some(masses), self.vertices())?;
+        let mut graph = Self { starts: vec![0], neighbours: Vec::new(), weights: Vec::new() };
+        for i in 0..self.vertices() {
+            let (neighbours, weights) = self.row(i);
+            for (&j, &weight) in neighbours.iter().zip(weights) {
+                let weight = (f64::from(weight) * (masses[i] * masses[j as usize])) as f32;
+                if !weight.is_finite() {
+                    return Err(Error::parameter("masses", masses[i], "make a weight beyond single precision"));
+                }
+                if weight > 0.0 {
+                    graph.neighbours.push(j);
+                    graph.weights.push(weight);
+                }
+            }
+            graph.starts.push(graph.neighbours.len());
+        }
+        Ok(graph)
     }
 
     /// The sum of the weights at each vertex.

@@ -108,7 +108,10 @@ fn stacked_by_hand(samples: &Matrix<f64>, graph: &MemberGraph, n_atoms: usize) -
         }
         let first = rows.len();
         rows.resize(first + atoms.columns(), vec![0.0; count]);
-        codes.iter().enumerate().for_each(|(i, &(atom, a))| rows[first + atom][i] = a);
+        codes
+            .iter()
+            .enumerate()
+            .for_each(|(i, &(atom, a))| rows[first + atom][i] = a * a.abs().powf(graph.sharpness - 1.0));
         masses = codes.iter().map(|(_, a)| (1.0 - a * a).max(0.0)).collect();
     }
     Matrix::from_fn(rows.len(), count, |row, i| rows[row][i])
@@ -295,7 +298,7 @@ fn members_end_when_no_error_is_left_and_zero_samples_have_no_edges() {
     // Two directions, each many times, and a zero.
     let samples = Matrix::from_fn(2, 21, |r, i| if i == 20 { 0.0 } else { f64::from(u8::from(r == i % 2)) });
     let graph = MemberGraph { atoms: AtomCount::Exactly(10), ..MemberGraph::default() };
-    let codes: StackedCodes = graph.codes(samples.view(), SEED, Run::threads(1)).unwrap();
+    let codes: StackedCodes = graph.codes(samples.view(), None, SEED, Run::threads(1)).unwrap();
     assert!(codes.n_members() < 5 && codes.n_nonzero() == 20 * codes.n_members(), "{codes:?}");
     let built = graph.build(samples.view(), SEED, Run::threads(1)).unwrap();
     assert_eq!((built.report.isolated, built.report.most_neighbours), (1, 9));

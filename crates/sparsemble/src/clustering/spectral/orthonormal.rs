@@ -165,8 +165,8 @@ fn one_by_one(
             room -= 1;
         }
     }
-    for j in 0..WIDTH {
-        if alive[j] || room == 0 {
+    for (j, alive) in alive.iter_mut().enumerate() {
+        if *alive || room == 0 {
             continue;
         }
         let mut vector: Block = (0..w.len()).map(|_| Eight(keep([rng.random_range(-1.0..1.0); WIDTH], j))).collect();
@@ -174,7 +174,7 @@ fn one_by_one(
         let norm = norm_of(&vector, j);
         if norm > NOTHING {
             new.iter_mut().zip(&vector).for_each(|(new, row)| new.0[j] = row.0[j] / norm);
-            alive[j] = true;
+            *alive = true;
             room -= 1;
         }
     }
