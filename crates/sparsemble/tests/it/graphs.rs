@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 use proptest::prelude::*;
+use sparsemble::clustering::{Coded, GraphForm};
 use sparsemble::coding::{CodingBasis, Lasso, Pursuit, Samples, SparseCoder};
 use sparsemble::dictionary::{AltOpt, Centers, Examples, WeakLearner};
 use sparsemble::graph::{
@@ -80,10 +81,10 @@ fn best_atom(atoms: &Matrix<f64>, x: &[f64], own: Option<usize>, nonnegative: bo
     products.max_by(|a, b| size(a.1).total_cmp(&size(b.1))).filter(|best| size(best.1) > 0.0)
 }
 
-/// The stacked codes of PROTO: draw, code, move each atom to the mean direction of its samples, code again.
-fn stacked_by_hand(samples: &Matrix<f64>, graph: &MemberGraph, n_atoms: usize) -> Matrix<f64> {
+/// The stacked codes by hand: draw, code, move each atom to the mean direction of its samples, code again.
+fn stacked_by_hand(samples: &Matrix<f64>, counts: &[f64], graph: &MemberGraph, n_atoms: usize) -> Matrix<f64> {
     let count = samples.columns();
-    let mut masses = vec![1.0; count];
+    let mut masses = counts.to_vec();
     let mut rows: Vec<Vec<f64>> = Vec::new();
     for round in 0..graph.n_members as u64 {
         let draw = Draw { seed: SEED, round };
@@ -100,7 +101,7 @@ fn stacked_by_hand(samples: &Matrix<f64>, graph: &MemberGraph, n_atoms: usize) -
         for _ in 0..graph.refinements {
             let mut sums: Vec<Vec<f64>> = vec![vec![0.0; samples.rows()]; atoms.columns()];
             for (i, &(atom, a)) in codes.iter().enumerate() {
-                sums[atom].iter_mut().zip(samples.column(i)).for_each(|(sum, x)| *sum += a * x);
+                sums[atom].iter_mut().zip(samples.column(i)).for_each(|(sum, x)| *sum += counts[i] * a * x);
             }
             sums.retain(|sum| dot(sum, sum) > 0.0);
             atoms = Matrix::from_fn(samples.rows(), sums.len(), |r, j| sums[j][r] / dot(&sums[j], &sums[j]).sqrt());
@@ -108,11 +109,10 @@ fn stacked_by_hand(samples: &Matrix<f64>, graph: &MemberGraph, n_atoms: usize) -
         }
         let first = rows.len();
         rows.resize(first + atoms.columns(), vec![0.0; count]);
-        codes
-            .iter()
-            .enumerate()
-            .for_each(|(i, &(atom, a))| rows[first + atom][i] = a * a.abs().powf(graph.sharpness - 1.0));
-        masses = codes.iter().map(|(_, a)| (1.0 - a * a).max(0.0)).collect();
+        for (i, &(atom, a)) in codes.iter().enumerate() {
+            rows[first + atom][i] = counts[i] * a * a.abs().powf(graph.sharpness - 1.0);
+        }
+        masses = codes.iter().zip(counts).map(|((_, a), count)| count * (1.0 - a * a).max(0.0)).collect();
     }
     Matrix::from_fn(rows.len(), count, |row, i| rows[row][i])
 }
@@ -125,12 +125,30 @@ fn the_graph_of_members_is_that_of_a_plain_computation() {
         MemberGraph { n_members: 3, refinements: 2, nonnegative: false, ..MemberGraph::default() },
         MemberGraph { n_members: 3, ..MemberGraph::boost_km() },
     ];
+    let counts: Vec<f64> = (0..90).map(|i| f64::from(1 + i % 3)).collect();
     for graph in forms {
-        let expected = similarity(&stacked_by_hand(&samples, &graph, 11), true);
+        let expected = similarity(&stacked_by_hand(&samples, &[1.0; 90], &graph, 11), true);
         let built = graph.build(samples.view(), SEED, Run::threads(2)).unwrap();
         assert_near(&dense(&built.graph), &expected, 1e-6);
         assert!(expected.as_slice().iter().filter(|w| **w > 0.0).count() > 400);
+        // Samples that stand for several.
+        let expected = similarity(&stacked_by_hand(&samples, &counts, &graph, 11), true);
+        let codes = graph.codes(samples.view(), Some(&counts), SEED, Run::threads(2)).unwrap();
+        assert_near(&dense(&codes.graph(Run::threads(1)).unwrap()), &expected, 1e-5);
     }
+}
+
+#[test]
+fn samples_that_stand_for_several_are_similar_as_often() {
+    let samples = near_lines::<f64>(13, 6, 40, 3);
+    let counts: Vec<f64> = (0..40).map(|i| f64::from(1 + i % 4)).collect();
+    let kind = GraphKind::Neighbours(NeighbourGraph { count: 4 });
+    let plain = dense(&kind.build(samples.view(), SEED, Run::threads(1)).unwrap().graph);
+    let coded = Coded::of(&kind, samples.view(), Some(&counts), SEED, Run::threads(1)).unwrap();
+    let found = coded.similarity(GraphForm::Automatic, Run::threads(1)).unwrap();
+    let expected = Matrix::from_fn(40, 40, |j, i| plain.column(i)[j] * counts[i] * counts[j]);
+    assert_near(&dense(&found.graph().unwrap().graph), &expected, 1e-6);
+    assert!(Coded::of(&kind, samples.view(), Some(&counts[1..]), SEED, Run::threads(1)).is_err());
 }
 
 #[test]
