@@ -113,7 +113,11 @@ impl Grouping {
     /// The paper says nothing of its settings but that there is more than one run: these are ours.
     pub fn paper(seed: u64) -> Self {
         Self {
-            sets: printed::DATA_SETS.map(|(name, _)| name.to_owned()).to_vec(),
+            sets: printed::DATA_SETS
+                .iter()
+                .chain([&printed::FURTHER_SET])
+                .map(|(name, _)| (*name).to_owned())
+                .collect(),
             runs: 20,
             halves: 10,
             n_members: 30,

@@ -234,7 +234,12 @@ impl Work<'_> {
         let Self { request, watch, data, .. } = self;
         let wanted = |(name, _): &(&str, &str)| request.grouping.sets.iter().any(|one| one == name);
         let read = |(name, file): (&str, &str)| Ok((name.to_owned(), data.labelled(file)?));
-        let sets = printed::DATA_SETS.into_iter().filter(wanted).map(read).collect::<Result<Vec<_>>>()?;
+        let sets = printed::DATA_SETS
+            .into_iter()
+            .chain([printed::FURTHER_SET])
+            .filter(wanted)
+            .map(read)
+            .collect::<Result<Vec<_>>>()?;
         let mut values = json!(request.grouping);
         values["samples"] = sets.iter().map(|(_, set)| fingerprint(&set.samples.to_matrix())).collect();
         let mut cells = Cells::open(&request.parts.join("table3.jsonl"), &key(values))?;
