@@ -6,10 +6,11 @@ use numpy::{Element, IntoPyArray, PyArray1, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sparsemble::{Error, Scalar};
 use sparsemble::clustering::{
     Clusters, GraphClustering, GraphClusters, Preparation, Similarity, SpectralClustering, Stage,
 };
+use sparsemble::graph::GraphKind;
+use sparsemble::{Error, MatrixView, Run, Scalar};
 
 use crate::array::{Rows, is_single, rows_of};
 use crate::coding::{Csr, csr_of};
@@ -66,9 +67,31 @@ fn cluster_as<'py, T: Scalar + Element>(
             stages.push((stage, start.elapsed().as_secs_f64()));
             start = Instant::now();
         };
-        Ok((clustering.fit(x, parameters.seed, &mut watch, run).map_err(of_coder)?, stages))
+        let found = fit(&clustering, x, parameters.seed, &mut watch, run).map_err(of_coder)?;
+        Ok((found, stages))
     })?;
     outcome(py, found, &stages)
+}
+
+/// All stages, in the precision of the program: that of the samples where codes are certified, single where all that is
+/// asked is which atom or sample is the nearest.
+fn fit<T: Scalar>(
+    clustering: &GraphClustering,
+    samples: MatrixView<'_, T>,
+    seed: u64,
+    watch: &mut dyn FnMut(Stage),
+    run: Run<'_>,
+) -> sparsemble::Result<GraphClusters> {
+    let (preparation, total) = (samples.columns(), 32 * samples.columns());
+    let ready = clustering.prepare(samples, run.part(0..preparation, total))?;
+    watch(Stage::Preparation);
+    let rest = run.part(preparation..total, total);
+    let certified = matches!(clustering.graph, GraphKind::SelfExpression(_) | GraphKind::Dictionary(_));
+    if certified || T::NAME == f32::NAME {
+        clustering.cluster(ready, seed, watch, rest)
+    } else {
+        clustering.cluster(ready.to_single(), seed, watch, rest)
+    }
 }
 
 impl ClusteringParameters {
@@ -122,11 +145,7 @@ fn eigen_tol(value: Option<f64>) -> PyResult<Option<f64>> {
 }
 
 /// What was found, by the names of the estimators without their underscore.
-fn outcome<'py>(
-    py: Python<'py>,
-    found: GraphClusters,
-    stages: &[(Stage, f64)],
-) -> PyResult<Bound<'py, PyDict>> {
+fn outcome<'py>(py: Python<'py>, found: GraphClusters, stages: &[(Stage, f64)]) -> PyResult<Bound<'py, PyDict>> {
     let outcome = PyDict::new(py);
     let numbers: Vec<u32> = (0..found.vertices.labels.len() as u32).collect();
     let vertices = if found.duplicates.count() > 0 { Some(found.duplicates.spread(&numbers)) } else { None };

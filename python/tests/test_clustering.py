@@ -32,7 +32,7 @@ ENSEMBLES = ["ensemble", "boost-km", "rand-ex-av", "boost-ex"]
 SUBSPACES = {
     "l1": {},
     "elastic-net": {"lam": 0.1, "ridge": 0.1},
-    "omp": {"n_nonzero_coefs": 3},
+    "omp": {"n_nonzero_coefs": 4},
     "neighbours": {},
 }
 
@@ -48,12 +48,12 @@ def bundles():
 
 
 @pytest.fixture(scope="module")
-def planes():
-    """Samples of three planes through the origin of a space of nine dimensions, and which of them."""
+def subspaces():
+    """Samples next to three subspaces of four dimensions through the origin, and which of them."""
     rng = np.random.default_rng(1)
-    classes = np.repeat(np.arange(3), 50)
-    samples = [rng.standard_normal((50, 2)) @ rng.standard_normal((2, 9)) for _ in range(3)]
-    return np.concatenate(samples), classes
+    classes = np.repeat(np.arange(3), 60)
+    samples = [rng.standard_normal((60, 4)) @ rng.standard_normal((4, 20)) for _ in range(3)]
+    return np.concatenate(samples) + 0.05 * rng.standard_normal((180, 20)), classes
 
 
 def normalised(affinity):
@@ -85,8 +85,8 @@ def test_every_ensemble_finds_bundles_of_directions(bundles, method):
 
 
 @pytest.mark.parametrize("method", ["l1", "elastic-net", "omp"])
-def test_samples_coded_by_each_other_find_subspaces(planes, method):
-    X, classes = planes
+def test_samples_coded_by_each_other_find_subspaces(subspaces, method):
+    X, classes = subspaces
     clustering = SparseSubspaceClustering(3, method=method, **SUBSPACES[method], **AS_GIVEN, random_state=0)
     assert clustering_accuracy(classes, clustering.fit_predict(X)) == 1
     expect_a_graph(clustering.affinity_matrix_, len(X))
@@ -97,7 +97,6 @@ def test_digits_are_found_by_the_default():
     found = [EnsembleSpectralClustering(10, random_state=seed).fit(X) for seed in range(3)]
     accuracies = [clustering_accuracy(digits, clustering.labels_) for clustering in found]
     assert min(accuracies) >= 0.85, accuracies
-    assert found[0].scale_ == "none"
     assert list(found[0].stage_seconds_) == ["preparation", "coding", "graph", "eigenvectors", "k-means"]
     assert all(seconds >= 0 for seconds in found[0].stage_seconds_.values())
 
@@ -118,9 +117,14 @@ def test_separate_parts_of_a_graph_are_clusters_of_eigenvalue_1(bundles):
     assert clustering_accuracy(classes, parts.labels_) == 1
 
 
+@pytest.fixture(scope="module")
+def cloud():
+    return np.random.default_rng(2).standard_normal((600, 3))
+
+
 @pytest.mark.parametrize(("n_atoms", "formed"), [(5, False), (100, True)])
-def test_the_affinity_matrix_is_what_was_clustered(bundles, n_atoms, formed):
-    X, _ = bundles
+def test_the_affinity_matrix_is_what_was_clustered(cloud, n_atoms, formed):
+    X = cloud
     clustering = EnsembleSpectralClustering(4, n_atoms=n_atoms, n_estimators=8, random_state=0).fit(X)
     assert clustering._formed == formed
     affinity = clustering.affinity_matrix_
@@ -157,7 +161,7 @@ def test_a_sample_without_direction_gets_a_label(bundles):
 
 def test_the_number_of_clusters_is_guessed_with_a_warning(bundles):
     X, classes = bundles
-    guess = EnsembleSpectralClustering("auto", random_state=0)
+    guess = EnsembleSpectralClustering("auto", n_atoms=8, random_state=0)
     with pytest.warns(UserWarning, match="n_clusters='auto' chose 4 by the widest gap .* a guess"):
         guess.fit(X)
     assert guess.n_clusters_ == 4
@@ -203,23 +207,24 @@ def test_the_result_is_the_same_bits_for_any_number_of_threads(estimator):
         assert abs(one.affinity_matrix_ - many.affinity_matrix_).max() == 0
 
 
-@pytest.mark.parametrize("estimator", [EnsembleSpectralClustering, SparseSubspaceClustering, WeightedKMeans])
+@pytest.mark.parametrize("estimator", [SparseSubspaceClustering, WeightedKMeans])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_single_precision_is_computed_in_single_precision(bundles, estimator, order):
     X, _ = bundles
     single = np.asarray(X, dtype=np.float32, order=order)
     in_single, in_double = (estimator(4, random_state=0).fit(rows) for rows in (single, X))
     assert clustering_accuracy(in_double.labels_, in_single.labels_) == 1
+    again = estimator(4, random_state=0).fit(single.astype(np.float64))
     if estimator is WeightedKMeans:
-        assert in_single.cluster_centers_.dtype == in_single.cluster_centers_.dtype == np.float32
+        assert in_single.cluster_centers_.dtype == np.float32
+        assert again.cluster_centers_.dtype == np.float64
     else:
-        again = estimator(4, random_state=0).fit(single.astype(np.float64))
         assert abs(in_single.affinity_matrix_ - again.affinity_matrix_).max() > 0
 
 
 @pytest.mark.parametrize("n_atoms", [5, 100])
-def test_a_fitted_estimator_survives_pickling(bundles, n_atoms):
-    clustering = EnsembleSpectralClustering(4, n_atoms=n_atoms, random_state=0).fit(bundles[0])
+def test_a_fitted_estimator_survives_pickling(cloud, n_atoms):
+    clustering = EnsembleSpectralClustering(4, n_atoms=n_atoms, random_state=0).fit(cloud)
     again = pickle.loads(pickle.dumps(clustering))
     np.testing.assert_array_equal(again.labels_, clustering.labels_)
     assert abs(again.affinity_matrix_ - clustering.affinity_matrix_).max() == 0
@@ -259,7 +264,7 @@ def test_what_does_not_converge_is_told_once_with_the_fix():
         EnsembleSpectralClustering(4, **hard).fit(X)
     codes = "the codes of [0-9]+ of 400 samples did not converge; raise coder_max_iter or coder_tol"
     with pytest.warns(ConvergenceWarning, match=codes + ", and the eigenvectors") as told:
-        SparseSubspaceClustering(4, lam=0.01, coder_max_iter=1, coder_tol=1e-14, **hard).fit(X)
+        SparseSubspaceClustering(4, lam=0.01, coder_max_iter=2, coder_tol=1e-14, **hard).fit(X)
     assert len(told) == 1
 
 

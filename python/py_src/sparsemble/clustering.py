@@ -65,7 +65,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples. float32 and float64 arrays in C or Fortran order, memory-mapped files among them, are
-            read in place; a prepared copy is made of them in the same dtype.
+            read in place. A prepared copy is made of them: in the same dtype for "l1", "elastic-net" and
+            "omp", else in float32, which is enough to find what is nearest.
         y : ignored
             For pipelines.
 
@@ -196,7 +197,7 @@ class EnsembleSpectralClustering(GraphClustering):
         What is subtracted from each sample first: the mean of all of them, or the mean of its own features.
     scale : {"auto", "range", "deviation", "none"}, default="auto"
         What each feature is divided by. "auto" is the range where features are of different kinds, which it
-        tells by their ranges, and nothing where they are of one kind, such as pixels; see `scale_`.
+        tells by their ranges alone, and nothing where they are of one kind; see `scale_`.
     unit_norm : bool, default=True
         Whether each sample then gets unit norm, so that only directions count.
     n_eigenvectors : int, optional
@@ -206,7 +207,7 @@ class EnsembleSpectralClustering(GraphClustering):
         Ng, Jordan and Weiss, with as many eigenvectors as clusters. None is 10.
     n_init : int, optional
         The starts of K-Means, the best of which is taken. None is 10.
-    max_clusters : int, default=20
+    max_clusters : int, default=30
         The most clusters that "auto" may choose.
     eigen_tol : float, optional
         The largest residual of an eigenvector. None is 1e-6.
@@ -276,7 +277,7 @@ class EnsembleSpectralClustering(GraphClustering):
         n_eigenvectors: int | None = None,
         power: float | None = None,
         n_init: int | None = None,
-        max_clusters: int = 20,
+        max_clusters: int = 30,
         eigen_tol: float | None = None,
         eigen_max_iter: int | None = None,
         random_state: Any = None,
@@ -396,7 +397,7 @@ class SparseSubspaceClustering(GraphClustering):
         n_eigenvectors: int | None = None,
         power: float | None = None,
         n_init: int | None = None,
-        max_clusters: int = 20,
+        max_clusters: int = 30,
         eigen_tol: float | None = None,
         eigen_max_iter: int | None = None,
         coder_tol: float | None = None,
