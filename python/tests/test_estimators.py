@@ -60,8 +60,13 @@ CLUSTERINGS = [
 DRAWN = "the start is drawn at random, and copies of a sample change the draws"
 
 
+PLANE = "two samples of a plane code every other one without error, so the graph knows nothing of blobs"
+
+
 def expected_failures(estimator):
     """Where atoms are drawn, copies of a sample are other random numbers; test_dictionary.py has the law."""
+    if isinstance(estimator, SparseSubspaceClustering) and estimator.method == "omp":
+        return {"check_clustering": PLANE}
     drawn = isinstance(
         estimator, DictionaryLearning | EnsembleSparseCoder | MultilevelDictionary | WeightedKMeans
     )
