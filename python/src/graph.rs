@@ -17,6 +17,7 @@ pub(crate) struct GraphParameters {
     n_estimators: Option<i64>,
     n_atoms: Option<i64>,
     samples_per_atom: Option<f64>,
+    sharpness: Option<f64>,
     lam: Option<f64>,
     ridge: Option<f64>,
     n_nonzero_coefs: Option<i64>,
@@ -45,11 +46,14 @@ impl GraphParameters {
     }
 
     fn members(&self, default: MemberGraph) -> PyResult<GraphKind> {
+        self.expect_only(&["n_estimators", "n_atoms", "samples_per_atom", "sharpness"])?;
         let (n_members, atoms) = self.ensemble((default.n_members, default.atoms))?;
-        Ok(GraphKind::Members(MemberGraph { n_members, atoms, ..default }))
+        let sharpness = self.sharpness.unwrap_or(default.sharpness);
+        Ok(GraphKind::Members(MemberGraph { n_members, atoms, sharpness, ..default }))
     }
 
     fn examples(&self, default: ExampleGraph) -> PyResult<GraphKind> {
+        self.expect_only(&["n_estimators", "n_atoms", "samples_per_atom"])?;
         let (n_members, atoms) = self.ensemble((default.n_members, default.atoms))?;
         Ok(GraphKind::Examples(ExampleGraph { n_members, atoms, ..default }))
     }
@@ -116,6 +120,10 @@ impl GraphParameters {
     /// Refuses arguments the method would ignore.
     fn expect_only(&self, taken: &[&str]) -> PyResult<()> {
         let given = [
+            ("n_estimators", self.n_estimators.is_some()),
+            ("n_atoms", self.n_atoms.is_some()),
+            ("samples_per_atom", self.samples_per_atom.is_some()),
+            ("sharpness", self.sharpness.is_some()),
             ("lam", self.lam.is_some()),
             ("ridge", self.ridge.is_some()),
             ("n_nonzero_coefs", self.n_nonzero_coefs.is_some()),
@@ -142,7 +150,10 @@ fn self_expression(coder: Coder) -> GraphKind {
 pub(crate) fn defaults<'py>(py: Python<'py>, method: &str) -> PyResult<Bound<'py, PyDict>> {
     let defaults = PyDict::new(py);
     let ensemble = match method.parse().map_err(to_python)? {
-        GraphKind::Members(graph) => Some((graph.n_members, graph.atoms)),
+        GraphKind::Members(graph) => {
+            defaults.set_item("sharpness", graph.sharpness)?;
+            Some((graph.n_members, graph.atoms))
+        }
         GraphKind::Examples(graph) => Some((graph.n_members, graph.atoms)),
         GraphKind::Neighbours(graph) => {
             defaults.set_item("n_neighbors", graph.count)?;

@@ -147,7 +147,9 @@ def test_equal_samples_are_one_vertex_with_one_label(bundles):
     expect_a_graph(clustering.affinity_matrix_, len(copies))
     once = SparseSubspaceClustering(4, **AS_GIVEN, random_state=0).fit(X)
     of_first = clustering.affinity_matrix_[first][:, first]
-    np.testing.assert_array_equal(of_first.toarray(), once.affinity_matrix_.toarray())
+    np.testing.assert_allclose(of_first.toarray(), once.affinity_matrix_.toarray(), rtol=1e-6)
+    eigenvalues = scipy.linalg.eigvalsh(normalised(clustering.affinity_matrix_))[::-1]
+    np.testing.assert_allclose(clustering.eigenvalues_, eigenvalues[:8], atol=1e-5)
 
 
 def test_a_sample_without_direction_gets_a_label(bundles):
@@ -283,6 +285,8 @@ ENSEMBLE_REFUSALS = [
         ValueError,
         "n_atoms is the number itself; leave samples_per_atom",
     ),
+    ({"sharpness": 0.5}, ValueError, "sharpness=0.5: must be at least 1"),
+    ({"method": "boost-ex", "sharpness": 2}, ValueError, "sharpness has no effect with method='boost-ex'"),
     ({"samples_per_atom": 0.5}, ValueError, "samples_per_atom=0.5: must be at least 1"),
     ({"centre": "mean"}, ValueError, "centre=mean: is not known; write data, sample or none"),
     ({"centre": None}, TypeError, "centre=None: must be the name of a centre, or 'none'"),
@@ -366,6 +370,8 @@ def test_the_defaults_are_those_of_the_library(estimator, method):
     for name, default in _native.clustering_defaults(method).items():
         if name == "most_atoms":
             assert f"at most {default} atoms" in EnsembleSpectralClustering.__doc__
+        elif name == "sharpness":
+            assert f'{default:g} for "{method}"' in EnsembleSpectralClustering.__doc__
         elif signature[name].default is None:
             assert float(documented[name]) == default, name
         else:

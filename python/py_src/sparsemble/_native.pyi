@@ -48,6 +48,7 @@ class GraphParameters(TypedDict):
     n_estimators: int | None
     n_atoms: int | None
     samples_per_atom: float | None
+    sharpness: float | None
     lam: float | None
     ridge: float | None
     n_nonzero_coefs: int | None
