@@ -161,15 +161,15 @@ def test_a_sample_without_direction_gets_a_label(bundles):
     assert clustering_accuracy(bundles[1], clustering.labels_[:-1]) == 1
 
 
-def test_the_number_of_clusters_is_guessed_with_a_warning(bundles):
-    X, classes = bundles
-    guess = EnsembleSpectralClustering("auto", n_atoms=8, random_state=0)
-    with pytest.warns(UserWarning, match="n_clusters='auto' chose 4 by the widest gap .* a guess"):
+def test_the_number_of_clusters_is_guessed_with_a_warning(subspaces):
+    X, classes = subspaces
+    guess = SparseSubspaceClustering("auto", **AS_GIVEN, random_state=0)
+    with pytest.warns(UserWarning, match="n_clusters='auto' chose 3 by the widest gap .* a guess"):
         guess.fit(X)
-    assert guess.n_clusters_ == 4
+    assert guess.n_clusters_ == 3
     assert clustering_accuracy(classes, guess.labels_) == 1
-    with pytest.warns(UserWarning, match="chose [123] "):
-        guess.set_params(max_clusters=3).fit(X)
+    with pytest.warns(UserWarning, match="chose [12] "):
+        guess.set_params(max_clusters=2).fit(X)
 
 
 def test_features_of_different_kinds_are_scaled(bundles):

@@ -58,8 +58,6 @@ CLUSTERINGS = [
     WeightedKMeans(3),
 ]
 DRAWN = "the start is drawn at random, and copies of a sample change the draws"
-
-
 PLANE = "two samples of a plane code every other one without error, so the graph knows nothing of blobs"
 
 
