@@ -105,13 +105,18 @@ fn excluded_atoms(exclude: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<Option<us
 
 /// The codes as SciPy stores them: 32-bit indices where they suffice.
 pub(crate) fn csr<'py, T: Scalar + Element>(py: Python<'py>, codes: &SparseCodes<T>) -> Csr<'py> {
-    let data = PyArray1::from_slice(py, codes.coefficients()).into_any();
-    let (atoms, starts) = (codes.atoms().iter(), codes.starts().iter());
-    if i32::try_from(codes.n_nonzero()).is_ok() {
-        let indices = PyArray1::from_iter(py, atoms.map(|&atom| atom as i32));
+    csr_of(py, codes.starts(), codes.atoms(), codes.coefficients())
+}
+
+/// Compressed sparse rows as SciPy stores them.
+pub(crate) fn csr_of<'py, T: Element>(py: Python<'py>, starts: &[usize], columns: &[u32], values: &[T]) -> Csr<'py> {
+    let data = PyArray1::from_slice(py, values).into_any();
+    let (starts, columns) = (starts.iter(), columns.iter());
+    if i32::try_from(values.len()).is_ok() {
+        let indices = PyArray1::from_iter(py, columns.map(|&column| column as i32));
         (data, indices.into_any(), PyArray1::from_iter(py, starts.map(|&start| start as i32)).into_any())
     } else {
-        let indices = PyArray1::from_iter(py, atoms.map(|&atom| i64::from(atom)));
+        let indices = PyArray1::from_iter(py, columns.map(|&column| i64::from(column)));
         (data, indices.into_any(), PyArray1::from_iter(py, starts.map(|&start| start as i64)).into_any())
     }
 }

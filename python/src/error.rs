@@ -23,11 +23,27 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         Error::Empty { what, unit } => {
             PyValueError::new_err(format!("{} is empty; give at least one {unit}", argument(what)))
         }
-        Error::TooFewSamples { what, needed, found } => PyValueError::new_err(format!(
-            "{}: needed {needed}, found {found}; ask for less (n_components) or give more samples",
-            argument(what)
-        )),
+        Error::TooFewSamples { what, needed, found } => {
+            let (what, name) = too_many(what);
+            PyValueError::new_err(format!(
+                "{what}: needed {needed}, found {found}; ask for less ({name}) or give more samples"
+            ))
+        }
         _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// What there are too few samples for, and the argument that asks for it.
+fn too_many(what: &'static str) -> (&'static str, &'static str) {
+    match what {
+        "clusters (vertices of the graph)" => ("clusters (samples that differ)", "n_clusters"),
+        "clusters (vertices of positive mass that have an edge)" => {
+            ("clusters (samples that differ, and are like another one)", "n_clusters")
+        }
+        "n_clusters" => ("clusters (samples of positive weight)", "n_clusters"),
+        "atoms (different samples)" => ("atoms (samples that differ)", "n_atoms"),
+        "neighbours (one sample more)" => ("neighbours (samples that differ, one more)", "n_neighbors"),
+        other => (argument(other), "n_components"),
     }
 }
 
@@ -48,6 +64,7 @@ fn argument(name: &'static str) -> &'static str {
         "masses: sum" => "sum of sample_weight",
         "n_atoms" => "n_components",
         "n_models" => "n_estimators",
+        "samples for an atom" => "samples_per_atom",
         "degradation matrix" => "phi",
         "validation fraction" => "validation_fraction",
         "validation patience" => "patience",

@@ -5,10 +5,14 @@
 #![allow(clippy::needless_pass_by_value, reason = "arguments of Python functions arrive as owned values")]
 
 mod array;
+mod clustering;
 mod coding;
 mod degradation;
 mod error;
+mod graph;
 mod held;
+mod kmeans;
+mod metrics;
 mod model;
 mod parameters;
 mod recipe;
@@ -25,9 +29,15 @@ mod _native {
     #[pymodule_export]
     use crate::array::address;
     #[pymodule_export]
+    use crate::clustering::{cluster, clustering_defaults};
+    #[pymodule_export]
     use crate::coding::{encode, lambda_max};
     #[pymodule_export]
     use crate::degradation::Operator;
+    #[pymodule_export]
+    use crate::kmeans::{nearest_centers, weighted_kmeans};
+    #[pymodule_export]
+    use crate::metrics::agreement;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

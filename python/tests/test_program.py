@@ -13,7 +13,7 @@ from scipy.io import savemat
 from scipy.sparse import load_npz
 
 import sparsemble
-from sparsemble import EnsembleSparseCoder
+from sparsemble import EnsembleSparseCoder, EnsembleSpectralClustering, SparseSubspaceClustering
 
 PROGRAM = os.environ.get("SPARSEMBLE_PROGRAM")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SPARSEMBLE_PROGRAM does not name the program")
@@ -110,3 +110,27 @@ def test_masses_of_the_program_are_sample_weights(X, program, tmp_path):
     program(f"{TRAIN} --masses weights.csv X.npy")
     expected = EnsembleSparseCoder(5, n_estimators=3, lam=0.5, random_state=3).fit(X, sample_weight=weights)
     np.testing.assert_array_equal(sparsemble.load(tmp_path / "model").components_, expected.components_)
+
+
+CLUSTERINGS = {
+    "ensemble": EnsembleSpectralClustering(),
+    "boost-km:members=5,atoms=9": EnsembleSpectralClustering(method="boost-km", n_estimators=5, n_atoms=9),
+    "rand-ex-av:samples_per_atom=4": EnsembleSpectralClustering(method="rand-ex-av", samples_per_atom=4),
+    "l1:lambda=0.3": SparseSubspaceClustering(lam=0.3),
+    "elastic-net:lambda=0.2,ridge=0.1": SparseSubspaceClustering(method="elastic-net", lam=0.2, ridge=0.1),
+    "omp:sparsity=2": SparseSubspaceClustering(method="omp", n_nonzero_coefs=2),
+    "neighbours:count=5": SparseSubspaceClustering(method="neighbours", n_neighbors=5),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("method", CLUSTERINGS)
+def test_both_give_the_same_clusters(tmp_path, program, X, method, dtype):
+    X = X.astype(dtype)
+    np.save(tmp_path / "X.npy", X)
+    program(f"cluster X.npy -k 4 --seed 3 --method {method} --save-graph graph.npz -o clusters.csv")
+    labels = np.loadtxt(tmp_path / "clusters.csv", skiprows=1, dtype=int)
+    clustering = CLUSTERINGS[method].set_params(n_clusters=4, random_state=3).fit(X)
+    np.testing.assert_array_equal(labels, clustering.labels_)
+    difference = abs(load_npz(tmp_path / "graph.npz") - clustering.affinity_matrix_)
+    assert difference.max() <= 1e-6 * clustering.affinity_matrix_.max()

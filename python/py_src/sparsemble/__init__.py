@@ -11,11 +11,14 @@ too.
 
 from sparsemble._native import __version__
 from sparsemble._report import CodingReport, SampleStatus
+from sparsemble.clustering import EnsembleSpectralClustering, SparseSubspaceClustering
 from sparsemble.coding import SparseCoder, lambda_max, sparse_encode
 from sparsemble.compressive import CompressiveRecovery
 from sparsemble.degradation import Operator
 from sparsemble.dictionary import DictionaryLearning
 from sparsemble.ensemble import EnsembleSparseCoder
+from sparsemble.kmeans import WeightedKMeans
+from sparsemble.metrics import adjusted_rand, clustering_accuracy, nmi
 from sparsemble.model_file import load
 from sparsemble.multilevel import MultilevelDictionary
 from sparsemble.restoration import deblur, denoise, inpaint, restore
@@ -27,19 +30,25 @@ __all__ = [
     "CompressiveRecovery",
     "DictionaryLearning",
     "EnsembleSparseCoder",
+    "EnsembleSpectralClustering",
     "EnsembleWeights",
     "MultilevelDictionary",
     "Operator",
     "SampleStatus",
     "SparseCoder",
+    "SparseSubspaceClustering",
     "SuperResolution",
+    "WeightedKMeans",
     "__version__",
+    "adjusted_rand",
+    "clustering_accuracy",
     "deblur",
     "denoise",
     "ensemble_weights",
     "inpaint",
     "lambda_max",
     "load",
+    "nmi",
     "restore",
     "sparse_encode",
 ]

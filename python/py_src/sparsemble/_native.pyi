@@ -41,6 +41,46 @@ class Recipe(TypedDict):
     patience: int | None
     seed: int
 
+class GraphParameters(TypedDict):
+    """The parameters of a graph, `None` where not given."""
+
+    method: str
+    n_estimators: int | None
+    n_atoms: int | None
+    samples_per_atom: float | None
+    sharpness: float | None
+    lam: float | None
+    ridge: float | None
+    n_nonzero_coefs: int | None
+    n_neighbors: int | None
+    coder_tol: float | None
+    coder_max_iter: int | None
+
+class ClusteringParameters(TypedDict):
+    """How to cluster, `None` for the default of the library and for a guessed number of clusters."""
+
+    n_clusters: int | None
+    max_clusters: int
+    graph: GraphParameters
+    centre: str
+    scale: str
+    unit_norm: bool
+    n_eigenvectors: int | None
+    power: float | None
+    n_init: int | None
+    eigen_tol: float | None
+    eigen_max_iter: int | None
+    seed: int
+
+class KMeansParameters(TypedDict):
+    """How to find centres, `None` for the default of the library."""
+
+    n_clusters: int
+    init: str | _Floats
+    max_iter: int | None
+    tol: float | None
+    seed: int
+
 _Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 _Samples: TypeAlias = tuple[_Floats, NDArray[np.uint8] | None, NDArray[np.int64] | None]
 _Run: TypeAlias = tuple[int, Callable[[int, int], Any] | None]
@@ -61,6 +101,44 @@ def encode(
 
 def lambda_max(samples: _Samples, dictionary: _Floats, run: _Run, /) -> NDArray[np.float64]:
     """Find the smallest λ that gives each row the zero code."""
+
+class ClusteringOutcome(TypedDict):
+    """The clusters, and what the stages have found."""
+
+    labels: NDArray[np.int32]
+    vertices: NDArray[np.uint32] | None
+    """The vertex of each sample, if equal samples share one."""
+    n_clusters: int
+    scale: str
+    eigenvalues: _Reals
+    embedding: _Reals
+    """A row for each vertex."""
+    residual: float
+    converged: bool
+    unconverged: int
+    """The samples whose codes fell short."""
+    formed: bool
+    """Whether the matrix is that of the graph, or of the codes whose product it is."""
+    matrix: _Csr
+    n_columns: int
+    stage_seconds: dict[str, float]
+
+def cluster(samples: _Floats, parameters: ClusteringParameters, run: _Run, /) -> ClusteringOutcome:
+    """Cluster the rows of X."""
+
+def clustering_defaults(method: str, /) -> dict[str, Any]:
+    """Give the defaults of a method by the names of the estimators."""
+
+def weighted_kmeans(
+    samples: _Floats, masses: _Reals, parameters: KMeansParameters, run: _Run, /
+) -> tuple[_Floats, NDArray[np.int32], float, int, bool]:
+    """Find centres, the label of each row, inertia, iterations, and whether it converged."""
+
+def nearest_centers(centers: _Floats, samples: _Floats, run: _Run, /) -> NDArray[np.int32]:
+    """Find the nearest centre of each row; both have the same dtype."""
+
+def agreement(classes: NDArray[np.int64], clusters: NDArray[np.int64], /) -> tuple[float, float, float]:
+    """Give accuracy, NMI and ARI of two labels for each sample."""
 
 class Operator:
     """Φ for samples, `shape` being `[n_features]`, or pictures, `shape` being `[height, width]`."""

@@ -4,6 +4,7 @@ The values themselves are checked by the compiled code as it reads them.
 """
 
 import numbers
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 from sparsemble import _native
 
 if TYPE_CHECKING:
-    from sparsemble._native import Parameters, Recipe
+    from sparsemble._native import Parameters
 
 FLOATS = [np.float64, np.float32]
 """The dtypes that are used as they are; everything else becomes the first."""
@@ -33,8 +34,18 @@ _KINDS: dict[str, tuple[Any, str]] = {
     "n_estimators": _COUNT,
     "n_levels": _COUNT,
     "patience": _COUNT,
+    "n_atoms": _COUNT,
+    "n_neighbors": _COUNT,
+    "coder_max_iter": _COUNT,
+    "max_clusters": _COUNT,
+    "n_eigenvectors": _COUNT,
+    "n_init": _COUNT,
+    "eigen_max_iter": _COUNT,
+    "centre": (str, "the name of a centre, or 'none'"),
+    "scale": (str, "the name of a scale, or 'none'"),
+    "unit_norm": (bool | np.bool_, "True or False"),
 }
-_NEEDED = ("argument", "method", "positive")
+_NEEDED = ("argument", "method", "positive", "max_clusters", "centre", "scale", "unit_norm")
 
 Samples = tuple[NDArray[Any], NDArray[np.uint8] | None, NDArray[np.int64] | None]
 
@@ -81,7 +92,7 @@ def _check_exclude(exclude: ArrayLike | None, n_samples: int) -> NDArray[np.int6
     return atoms.astype(np.int64, order="C")
 
 
-def check_parameters(parameters: "Parameters | Recipe", prefix: str = "") -> None:
+def check_parameters(parameters: Mapping[str, Any], prefix: str = "") -> None:
     """Refuse parameters of the wrong kind; their ranges are checked by the compiled code.
 
     `prefix` is what the caller puts before the names of the coder's `tol` and `max_iter`.

@@ -77,6 +77,16 @@ impl CodeAffinity {
         let energies = (0..codes.n_samples()).map(energy).collect();
         Ok(Self { by_atom: by_sample.transposed(codes.n_atoms()), by_sample, energies })
     }
+
+    /// K, the atoms of the codes.
+    pub fn n_atoms(&self) -> usize {
+        self.by_atom.count()
+    }
+
+    /// The codes in compressed sparse rows, one a sample: where each starts and the last one ends, atoms, coefficients.
+    pub fn rows(&self) -> (&[usize], &[u32], &[f32]) {
+        (&self.by_sample.starts, &self.by_sample.places, &self.by_sample.values)
+    }
 }
 
 impl Affinity for CodeAffinity {
