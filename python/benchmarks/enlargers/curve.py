@@ -33,4 +33,6 @@ def run(settings: Settings, records: Records) -> None:
                 means[name] = float(np.mean([case.judge(model.upscale(case.small))[0] for case in of_set]))
             result = Result("sparsemble", "f32", 2, settings.n_training, seconds)
             size = path.stat().st_size / 1e6
-            records.note("size and quality", result, atoms=atoms, precision=precision, megabytes=size, means=means)
+            records.note(
+                "size and quality", result, atoms=atoms, precision=precision, megabytes=size, means=means
+            )

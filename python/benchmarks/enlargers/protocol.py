@@ -27,7 +27,7 @@ class Case:
         return cls(path.stem, truth, imresize(truth, 1 / scale), scale)
 
     def judge(self, found: np.ndarray) -> tuple[float, float]:
-        """Return PSNR and SSIM of the picture as an 8-bit file would hold it, without `scale` pixels of border."""
+        """Return PSNR and SSIM of the picture as an 8-bit file has it, without `scale` pixels of border."""
         inner = (slice(self.scale, -self.scale),) * 2
         found, truth = np.clip(np.round(found), 0, 255)[inner], self.truth[inner]
         psnr = 10 * np.log10(255**2 / np.mean((found - truth) ** 2))

@@ -34,7 +34,9 @@ QUICK = Settings(n_pictures=1, n_training=3, repetitions=1, side=256, atoms=(32,
 
 def folder(*names: str) -> Path:
     """Return a folder of the pictures."""
-    found = Path(os.environ.get("SPARSEMBLE_DATA", ROOT.parent / "shared" / "data")).joinpath("images", *names)
+    found = Path(os.environ.get("SPARSEMBLE_DATA", ROOT.parent / "shared" / "data")).joinpath(
+        "images", *names
+    )
     if not found.is_dir():
         raise SystemExit(f"there are no pictures in {found}; set SPARSEMBLE_DATA to a folder that has them")
     return found

@@ -97,7 +97,7 @@ def _features(small: np.ndarray) -> np.ndarray:
     down.append(padded[4:, middle] - 2 * large + padded[:rows, middle])
     windows = [np.lib.stride_tricks.sliding_window_view(plane, (5, 5)) for plane in across + down]
     features = np.concatenate([window.reshape(-1, 25) for window in windows], axis=1)
-    features /= np.maximum(1.0, np.linalg.norm(features, axis=1, keepdims=True))
+    features /= np.maximum(1.0, np.sqrt((features**2).sum(axis=1, keepdims=True)))
     return np.asfortranarray(features.T.astype(np.float32))
 
 
