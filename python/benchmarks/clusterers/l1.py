@@ -25,7 +25,10 @@ KIND = f"l1:lambda={LAM}"
 N_CALLS = 20
 """Samples that SPAMS codes in calls of their own."""
 SAME_GRAPH = 1e-4
-"""How far the graph may be from that of the codes, in its largest weight."""
+"""How far a weight of the graph may be from that of the codes."""
+
+_ESTIMATES: dict[int, list[Result]] = {}
+"""The times of SPAMS by the number of samples; more than one workload needs them."""
 
 
 def run(settings: Settings, records: Records) -> None:
@@ -59,10 +62,12 @@ def graph(samples: Files, settings: Settings, records: Records) -> Result:
 
 def spams_codes(X: np.ndarray, settings: Settings, records: Records) -> list[Result]:
     """Estimate the time of SPAMS for all samples, if it could exclude atoms."""
-    progress("l1 graph: SPAMS")
-    n_held_out = len(X) // HELD_OUT
-    problem = Problem(X[:n_held_out], X[n_held_out:])
-    return against_the_others(problem, len(X), settings.repetitions, records)
+    if len(X) not in _ESTIMATES:
+        progress("l1 graph: SPAMS")
+        n_held_out = len(X) // HELD_OUT
+        problem = Problem(X[:n_held_out], X[n_held_out:])
+        _ESTIMATES[len(X)] = against_the_others(problem, len(X), settings.repetitions, records)
+    return _ESTIMATES[len(X)]
 
 
 def _call_by_call(X: np.ndarray, records: Records) -> Result:
