@@ -191,7 +191,7 @@ impl Batches {
 }
 
 /// Seconds and result of a call.
-fn timed<R>(call: impl FnOnce() -> sparsemble::Result<R>) -> Result<(f64, R)> {
+pub(crate) fn timed<R>(call: impl FnOnce() -> sparsemble::Result<R>) -> Result<(f64, R)> {
     let start = Instant::now();
     let result = call()?;
     Ok((start.elapsed().as_secs_f64(), result))

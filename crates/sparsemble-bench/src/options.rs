@@ -49,10 +49,14 @@ impl<'a> Options<'a> {
 
     /// Writes the matrix to the file `output=` names, with this ending, if it names one.
     pub(crate) fn write(&self, ending: &str, matrix: &Matrix<f32>) -> Result<()> {
+        self.write_bytes(ending, matrix.as_slice().iter().flat_map(|value| value.to_le_bytes()))
+    }
+
+    /// The same for anything in bytes.
+    pub(crate) fn write_bytes(&self, ending: &str, bytes: impl Iterator<Item = u8>) -> Result<()> {
         let Some(output) = self.0.get("output") else { return Ok(()) };
         let path = format!("{output}{ending}");
-        let bytes: Vec<u8> = matrix.as_slice().iter().flat_map(|value| value.to_le_bytes()).collect();
-        std::fs::write(&path, bytes).with_context(|| format!("writing {path}"))
+        std::fs::write(&path, bytes.collect::<Vec<u8>>()).with_context(|| format!("writing {path}"))
     }
 }
 

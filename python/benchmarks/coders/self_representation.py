@@ -31,7 +31,8 @@ def run(settings: Settings, records: Records) -> None:
     workload = f"self-representation of {len(X)} {name} λ={LAM}"
     progress(workload)
     n_held_out = len(X) // HELD_OUT
-    spams = _against_the_others(Problem(X[:n_held_out], X[n_held_out:]), len(X), settings, records)
+    problem = Problem(X[:n_held_out], X[n_held_out:])
+    spams = against_the_others(problem, len(X), max(1, settings.repetitions // 2), records)
     own = _all_by_all(X, settings, records)
     compare_fastest(records, workload, spams, pick(own, "sparsemble"), SPAMS_TARGET)
     compare_with_ourselves(records, workload, own)
@@ -56,7 +57,8 @@ def _all_by_all(X: np.ndarray, settings: Settings, records: Records) -> list[Res
     return results
 
 
-def _against_the_others(problem: Problem, n_all: int, settings: Settings, records: Records) -> list[Result]:
+def against_the_others(problem: Problem, n_all: int, repetitions: int, records: Records) -> list[Result]:
+    """Time SPAMS on the samples of the problem, compare objectives, and return estimates for all samples."""
     contenders = []
     sizes = (len(problem.X) // 10, len(problem.X))
     for dtype in ("f32", "f64"):
@@ -69,7 +71,7 @@ def _against_the_others(problem: Problem, n_all: int, settings: Settings, record
         for contender in ours.contenders(problem, method="lasso", lam=LAM, tol=GAP_LIMIT)
         if contender.threads == 1
     ]
-    results = interleave(contenders, max(1, settings.repetitions // 2))
+    results = interleave(contenders, repetitions)
     for result in results:
         certify(result, problem, LAM)
         records.measure("self-representation, held out", result, problem.shape, LAM)
