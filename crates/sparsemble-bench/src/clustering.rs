@@ -51,7 +51,7 @@ impl Task<'_> {
         let (mut coding, mut forming, mut product) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
         let mut work = Work::default();
         for repetition in 0..self.options.parsed::<usize>("repetitions")? {
-            let (seconds, coded) = timed(|| Coded::of(&kind, samples.view(), self.seed, self.run))?;
+            let (seconds, coded) = timed(|| Coded::of(&kind, samples.view(), None, self.seed, self.run))?;
             coding = coding.min(seconds);
             if repetition == 0 {
                 work = Work::of(&kind, &coded, samples.rows());
