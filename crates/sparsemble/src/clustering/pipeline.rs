@@ -50,11 +50,9 @@ const ENDS: [usize; 4] = [85, 90, 97, 100];
 /// use sparsemble::clustering::{Clusters, GraphClustering};
 /// use sparsemble::{Matrix, Run};
 ///
-/// // Two directions, in which samples lie at any distance from the origin.
-/// let samples = Matrix::from_fn(3, 60, |r, i| {
-///     let size = 1.0 + (i / 2) as f64;
-///     if r == i % 2 { size } else { 0.02 * size * ((r * 60 + i) as f64).sin() }
-/// });
+/// // Samples around two points, in turn.
+/// let around = |r: usize, i: usize| 0.1 * ((r * 60 + i) as f64).sin();
+/// let samples = Matrix::from_fn(3, 60, |r, i| if r == i % 2 { 1.0 + around(r, i) } else { around(r, i) });
 /// let found = GraphClustering::new(Clusters::Count(2)).fit(samples.view(), 1, &mut |_stage| (), Run::default())?;
 /// assert!((0..60).all(|i| found.labels[i] == found.labels[i % 2]));
 /// assert_ne!(found.labels[0], found.labels[1]);
