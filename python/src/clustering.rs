@@ -9,7 +9,6 @@ use pyo3::types::PyDict;
 use sparsemble::clustering::{
     Clusters, GraphClustering, GraphClusters, Preparation, Similarity, SpectralClustering, Stage,
 };
-use sparsemble::graph::GraphKind;
 use sparsemble::{Error, MatrixView, Run, Scalar};
 
 use crate::array::{Rows, is_single, rows_of};
@@ -86,11 +85,10 @@ fn fit<T: Scalar>(
     let ready = clustering.prepare(samples, run.part(0..preparation, total))?;
     watch(Stage::Preparation);
     let rest = run.part(preparation..total, total);
-    let certified = matches!(clustering.graph, GraphKind::SelfExpression(_) | GraphKind::Dictionary(_));
-    if certified || T::NAME == f32::NAME {
-        clustering.cluster(ready, seed, watch, rest)
+    if clustering.graph.fits_single() && T::NAME != f32::NAME {
+        clustering.cluster(ready.to_single()?, seed, watch, rest)
     } else {
-        clustering.cluster(ready.to_single(), seed, watch, rest)
+        clustering.cluster(ready, seed, watch, rest)
     }
 }
 

@@ -23,6 +23,9 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         Error::Empty { what, unit } => {
             PyValueError::new_err(format!("{} is empty; give at least one {unit}", argument(what)))
         }
+        Error::TooFewSamples { what, needed, found } if what.starts_with("samples that differ") => {
+            PyValueError::new_err(format!("{what}: needed {needed}, found {found}; give samples that differ"))
+        }
         Error::TooFewSamples { what, needed, found } => {
             let (what, name) = too_many(what);
             PyValueError::new_err(format!(

@@ -134,3 +134,11 @@ def test_both_give_the_same_clusters(tmp_path, program, X, method, dtype):
     np.testing.assert_array_equal(labels, clustering.labels_)
     difference = abs(load_npz(tmp_path / "graph.npz") - clustering.affinity_matrix_)
     assert difference.max() <= 1e-6 * clustering.affinity_matrix_.max()
+
+
+def test_classes_are_an_array_of_one_dimension(tmp_path, program):
+    rng = np.random.default_rng(0)
+    X = np.eye(3)[np.arange(60) % 3] + 0.1 * rng.standard_normal((60, 3))
+    np.savez(tmp_path / "both.npz", X=X, y=np.arange(60) % 3)
+    report = json.loads(program("cluster both.npz:X -k 3 --label-column y --json -o c.csv"))
+    assert report["accuracy"] == 1

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod description;
 mod failure;
+mod html;
 mod output;
 mod photographs;
 mod pictures;

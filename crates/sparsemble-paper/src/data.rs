@@ -55,6 +55,19 @@ impl DataFolder {
         Ok(Self { path: path.to_path_buf() })
     }
 
+    /// A folder of which only the data sets are needed.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub fn of_tables(path: &Path) -> Result<Self> {
+        ensure!(
+            path.join(CLUSTERING).is_dir(),
+            "the data folder {} has no {CLUSTERING} (the data sets of Table 3); name another with --data DIR",
+            path.display()
+        );
+        Ok(Self { path: path.to_path_buf() })
+    }
+
     /// The training image set, in the order of its list.
     ///
     /// # Errors
@@ -141,6 +154,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let message = |path: &Path| DataFolder::open(path).unwrap_err().to_string();
         assert!(message(&folder.path().join("nowhere")).contains("--data DIR"));
+        assert!(DataFolder::of_tables(folder.path()).unwrap_err().to_string().contains(CLUSTERING));
         assert!(message(folder.path()).contains(TRAINING));
         fs::create_dir_all(folder.path().join(TRAINING)).unwrap();
         assert!(message(folder.path()).contains("SCSR69.txt"));

@@ -69,8 +69,8 @@ impl Grouper {
             Self::Neighbours => "10 neighbours",
             Self::NeighboursOurStep => "10 neighbours, our step",
             Self::NeighboursHalves => "10 neighbours, our step, halves",
-            Self::Ensemble => "**ensemble**",
-            Self::EnsembleHalves => "**ensemble**, halves",
+            Self::Ensemble => "ensemble",
+            Self::EnsembleHalves => "ensemble, halves",
         }
     }
 

@@ -116,7 +116,9 @@ pub type Watch<'a> = dyn Fn(&str, usize, usize) -> ControlFlow<()> + 'a;
 /// # Errors
 /// If data is missing, a part cannot be written, or `watch` has stopped it; finished parts are kept then.
 pub fn run(request: &Request, watch: &Watch<'_>) -> Result<Vec<Outcome>> {
-    let mut work = Work { request, watch, data: DataFolder::open(&request.data)?, patches: None, recovery: None };
+    let tables_alone = request.experiments.iter().all(|experiment| *experiment == Experiment::Table3);
+    let data = if tables_alone { DataFolder::of_tables(&request.data) } else { DataFolder::open(&request.data) }?;
+    let mut work = Work { request, watch, data, patches: None, recovery: None };
     request.experiments.iter().map(|experiment| work.outcome(*experiment)).collect()
 }
 

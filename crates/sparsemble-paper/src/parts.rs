@@ -64,7 +64,7 @@ pub fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     let written = fs::create_dir_all(folder)
         .and_then(|()| fs::write(&unfinished, contents))
         .and_then(|()| fs::rename(&unfinished, path));
-    written.with_context(|| format!("cannot write {}; choose another folder with --output DIR", path.display()))
+    written.with_context(|| format!("cannot write {}; choose another folder", path.display()))
 }
 
 #[cfg(test)]

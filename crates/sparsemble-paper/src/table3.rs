@@ -29,7 +29,7 @@ pub fn fill(
         for method in Grouper::ALL {
             let is_it = |cell: &Grouped| cell.method == method && cell.set == *name;
             if cells.find(is_it).is_none() {
-                let told = format!("{name}, {}", method.name().replace("**", ""));
+                let told = format!("{name}, {}", method.name());
                 let tell = |done: usize, total: usize| watch(&told, done, total);
                 cells.push(group(settings, name, data, method, Run::threads(threads).on_progress(&tell))?)?;
             }
@@ -123,7 +123,7 @@ pub fn outcome(settings: &Grouping, cells: &[Grouped]) -> Outcome {
     ];
     let series = shown.iter().enumerate().map(|(colour, &method)| {
         let values = table.names.iter().map(|name| table.accuracy(name, method)).collect();
-        Series::new(&method.name().replace("**", ""), values, colour)
+        Series::new(method.name(), values, colour)
     });
     let unconverged: usize = cells.iter().map(|cell| cell.unconverged).sum();
     let headings = ["data set", "method", "accuracy, average", "accuracy, max", "NMI, average", "NMI, max", "graph, s"];

@@ -17,6 +17,9 @@ const SEARCH: usize = 80;
 /// When a K-Means of the embedding is good enough: iterations and tolerance.
 const LLOYD: (usize, f64) = (300, 1e-6);
 
+/// The most starts that are kept side by side.
+const AT_ONCE: usize = 64;
+
 /// How many clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clusters {
@@ -112,7 +115,7 @@ pub struct SpectralClustering {
 pub struct SpectralClusters {
     /// The cluster of each vertex, from 0.
     pub labels: Vec<u32>,
-    /// How many vertices each cluster has.
+    /// How many vertices each cluster has; none where there are fewer different coordinates than clusters.
     pub counts: Vec<usize>,
     /// Whether the number of clusters is a guess.
     pub guessed: bool,
@@ -260,12 +263,18 @@ impl SpectralClustering {
             self.one_start(count, embedding, masses, Draw { round, ..draw }, run)
         };
         // With few vertices a thread is better used on a start of its own than on a part of one.
-        let found: Vec<Clustering<f64>> = if self.restarts > 1 && masses.len() < FEW {
-            run.map_blocks(self.restarts, 1, || (), |(), range| start(range.start, Run::threads(1)))?
-        } else {
-            (0..self.restarts).map(|s| start(s, run.part(s..s + 1, self.restarts))).collect::<Result<_>>()?
-        };
-        let best = found.into_iter().reduce(|best, found| if found.inertia < best.inertia { found } else { best });
+        let size = if masses.len() < FEW { AT_ONCE } else { 1 };
+        let mut best: Option<Clustering<f64>> = None;
+        for first in (0..self.restarts).step_by(size) {
+            let starts = first..first.saturating_add(size).min(self.restarts);
+            let part = run.part(starts.clone(), self.restarts);
+            let found = if starts.len() > 1 {
+                part.map_blocks(starts.len(), 1, || (), |(), range| start(first + range.start, Run::threads(1)))?
+            } else {
+                vec![start(first, part)?]
+            };
+            best = best.into_iter().chain(found).reduce(|a, b| if b.inertia < a.inertia { b } else { a });
+        }
         best.ok_or(Error::Empty { what: "restarts", unit: "start" })
     }
 

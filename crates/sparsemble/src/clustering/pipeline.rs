@@ -4,7 +4,7 @@ use std::fmt::{Display, Formatter};
 use std::ops::Range;
 
 use crate::blocks::Run;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::GraphKind;
 use crate::matrix::{Matrix, MatrixView};
 use crate::rng::Draw;
@@ -105,16 +105,21 @@ pub struct Ready<T> {
 }
 
 impl<T: Scalar> Ready<T> {
-    /// The same in single precision: prepared samples are of one size and around zero, so little is lost.
-    pub fn to_single(&self) -> Ready<f32> {
+    /// The same in single precision. Of samples of unit norm little is lost.
+    ///
+    /// # Errors
+    /// If a value is beyond single precision.
+    pub fn to_single(&self) -> Result<Ready<f32>> {
         let Self { samples, duplicates, scale, ranges, zero_samples } = self;
-        Ready {
-            samples: samples.view().converted(),
+        let samples: Matrix<f32> = samples.view().converted();
+        samples.view().expect_finite("samples in single precision (scale them down)")?;
+        Ok(Ready {
+            samples,
             duplicates: duplicates.clone(),
             scale: *scale,
             ranges: *ranges,
             zero_samples: *zero_samples,
-        }
+        })
     }
 }
 
@@ -165,8 +170,8 @@ impl GraphClustering {
         self.cluster(ready, seed, watch, run.passes(PREPARATION..100, 100, samples.columns()))
     }
 
-    /// The stages after [`prepare`](Self::prepare). Samples may be brought to single precision in between, which is enough
-    /// for most graphs and twice as fast: see [`Ready::to_single`].
+    /// The stages after [`prepare`](Self::prepare). Samples may be brought to single precision in between, which is
+    /// twice as fast, where that is enough: see [`Ready::to_single`] and [`GraphKind::fits_single`].
     ///
     /// # Errors
     /// See [`GraphClustering`].
@@ -177,6 +182,11 @@ impl GraphClustering {
         watch: &mut dyn FnMut(Stage),
         run: Run<'_>,
     ) -> Result<GraphClusters> {
+        let (needed, found) = (2, ready.samples.columns());
+        if found < needed {
+            let what = "samples that differ (after centring, scaling and unit norm, equal ones merged)";
+            return Err(Error::TooFewSamples { what, needed, found });
+        }
         let mut start = 0;
         let parts = ENDS.map(|end| run.passes(std::mem::replace(&mut start, end)..end, 100, ready.samples.columns()));
         let [coding, forming, searching, grouping] = parts;

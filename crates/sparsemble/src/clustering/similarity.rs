@@ -65,11 +65,11 @@ impl Coded {
         if let GraphKind::Members(members) = kind {
             return members.codes(samples, masses, seed, run).map(Self::Stacked);
         }
-        let mut built = kind.build(samples, seed, run)?;
-        if let Some(masses) = masses {
-            built.graph = built.graph.weighted(masses)?;
-        }
-        Ok(Self::Graph(built))
+        let built = kind.build(samples, seed, run)?;
+        Ok(Self::Graph(match masses {
+            Some(masses) => BuiltGraph::new(built.graph.weighted(masses)?, built.report.unconverged),
+            None => built,
+        }))
     }
 
     /// Forms the graph, if it is to be formed and is not there already.

@@ -10,7 +10,7 @@ use crate::matrix::Matrix;
 /// Between one seed of a sunflower and the next, in radians: multiples of it never line up.
 const GOLDEN_ANGLE: f64 = 2.399_963;
 
-/// A map of clusters: 2 × T coordinates, no longer than about 1.3.
+/// A map of clusters: 2 × T coordinates, each at most 1.8.
 ///
 /// Each cluster has a place on a circle, beside those it has the heaviest links with. A vertex lies between the places of
 /// the clusters in the shares of its links to them, so that those in between two clusters lie between them. So that equal
@@ -18,10 +18,10 @@ const GOLDEN_ANGLE: f64 = 2.399_963;
 /// most clearly in the middle; its disc has an area in proportion to their number.
 ///
 /// # Cost
-/// A pass over the edges.
+/// A pass over the edges, and a number for each vertex and cluster.
 ///
 /// # Errors
-/// If there is not one label for each vertex, below the number of clusters, or no vertex.
+/// If there is not one label for each vertex, below the number of clusters.
 ///
 /// # Example
 /// ```

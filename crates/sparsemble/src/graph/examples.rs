@@ -124,9 +124,9 @@ impl ExampleGraph {
         run: Run<'_>,
     ) -> Result<(Vec<Member>, Vec<f64>)> {
         let averaging = Averaging { n_models: self.n_members, seed, ..Averaging::new(&examples) };
-        let mut members = Vec::with_capacity(self.n_members);
+        let (mut members, passes) = (Vec::new(), self.n_members.saturating_mul(2));
         for number in 0..self.n_members {
-            let part = |pass: usize| run.passes(pass..pass + 1, 2 * self.n_members, samples.columns());
+            let part = |pass: usize| run.passes(pass..pass + 1, passes, samples.columns());
             let dictionary = averaging.member(samples, number, part(2 * number))?;
             let basis = CodingBasis::new(dictionary.view())?;
             let own = own_atoms(&dictionary, samples.columns())?;
@@ -134,7 +134,8 @@ impl ExampleGraph {
             let coding = self.coder().encode(&basis, &inputs, part(2 * number + 1))?;
             members.push(Member::new(dictionary.sources(), [&coding.codes]));
         }
-        Ok((members, vec![1.0 / self.n_members as f64; self.n_members]))
+        let beta = vec![1.0 / members.len() as f64; members.len()];
+        Ok((members, beta))
     }
 
     fn boosted<T: Scalar>(
@@ -147,7 +148,7 @@ impl ExampleGraph {
         let coder = self.coder();
         let boost = Boost { n_models: self.n_members, seed, exclude_own: true, ..Boost::new(&examples, &coder) };
         let mut boosting = boost.start(samples)?;
-        let mut members = Vec::with_capacity(self.n_members);
+        let mut members = Vec::new();
         let part = |round: usize| run.passes(round..round + 1, self.n_members, samples.columns());
         while boosting.step(part(members.len()))?.is_some() {
             let sources = boosting.members().last().and_then(|dictionary| dictionary.sources());

@@ -60,6 +60,12 @@ impl Default for GraphKind {
 }
 
 impl GraphKind {
+    /// Whether single precision finds the same graph as double, but for ties: where one of many atoms or samples is chosen
+    /// it does, where codes are certified to a tolerance it may not.
+    pub fn fits_single(&self) -> bool {
+        !matches!(self, Self::SelfExpression(_) | Self::Dictionary(_))
+    }
+
     /// Builds the graph; where nothing is drawn at random the seed does not matter.
     ///
     /// # Errors
@@ -142,7 +148,13 @@ fn atoms(spec: &mut Spec<'_>) -> Result<AtomCount> {
 fn coded(text: &str) -> Result<SelfExpression> {
     let coder = match text.trim() {
         "l1" => SelfExpression::default().coder,
-        text => text.replacen("l1", "lasso", usize::from(text.starts_with("l1"))).parse()?,
+        text => {
+            text.replacen("l1", "lasso", usize::from(text.starts_with("l1"))).parse().map_err(|error| match error {
+                // In the words that were given.
+                Error::InvalidParameter { reason, .. } => Error::parameter("graph", text, reason),
+                other => other,
+            })?
+        }
     };
     Ok(SelfExpression { coder })
 }

@@ -113,7 +113,7 @@ pub(super) fn product_graph(codes: &dyn SampleCodes, run: Run<'_>) -> Result<Gra
     let users = Users::of(codes);
     let entries = users.products().min(count.saturating_mul(count));
     if entries > MOST_ENTRIES {
-        let reason = "are too many to keep; give members more atoms, or only positive coefficients, whose graph need not be formed";
+        let reason = "are too many to keep; use more atoms, or for an ensemble only positive coefficients, whose graph need not be formed";
         return Err(Error::parameter("graph: entries", entries, reason));
     }
     let scratch = || Row { sums: vec![0.0; count], touched: Vec::new(), entries: Vec::new() };

@@ -23,7 +23,7 @@ use super::{BuiltGraph, Graph, check_samples};
 /// Samples M × T, at least two; T vertices.
 ///
 /// # Cost
-/// That of coding T samples in a dictionary of T atoms: with the lasso 3 to 5 times M·T² multiply-adds at the speed of a
+/// That of coding T samples in a dictionary of T atoms: with the lasso about 5 times M·T² multiply-adds at the speed of a
 /// matrix product. Memory for two copies of the samples and for the codes.
 ///
 /// # Errors

@@ -1,15 +1,16 @@
 //! Samples with their classes: a column of a table, or another array of the same file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::{Error, Result, expect_size};
 use crate::files;
-use crate::matrix::{Matrix, MatrixView};
+use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
-use super::location::{Format, Location};
+use super::archive::Archive;
+use super::location::{Format, Location, choose};
 use super::storage::{MatrixFile, Order};
-use super::{expect_format, read, table};
+use super::{expect_format, mat, read, table};
 
 /// The samples of a file, and what else it says of them.
 #[derive(Debug)]
@@ -86,16 +87,9 @@ pub fn read_labelled<T: Scalar>(location: impl AsRef<Path>, classes: Option<&str
             (samples, Some(classes))
         }
         Some(name) => {
-            let mut beside = PathBuf::from(&place.path).into_os_string();
-            beside.push(":");
-            beside.push(name);
-            let classes = read::<f64>(Path::new(&beside))?;
-            expect_size(
-                "classes (one for each sample)",
-                samples.n_samples(),
-                classes.view().rows() * classes.n_samples(),
-            )?;
-            let classes = values(classes.view());
+            let classes =
+                if place.format == Format::Npz { array(&place.path, name) } else { matrix(&place.path, name) }?;
+            expect_size("classes (entries of their array, one for each sample)", samples.n_samples(), classes.len())?;
             (samples, Some(classes))
         }
     };
@@ -123,9 +117,21 @@ pub fn expect_clusters_name(path: impl AsRef<Path>) -> Result<()> {
     expect_format(path.as_ref(), &[Format::Csv], ".csv")
 }
 
-/// All values, column after column.
-fn values(view: MatrixView<'_, f64>) -> Vec<f64> {
-    view.to_matrix().into_vec()
+/// The values of an array in a `.npz` file, of any number of dimensions.
+fn array(path: &Path, name: &str) -> Result<Vec<f64>> {
+    let (file, length) = files::open(path)?;
+    let values = Archive::open(file, length).and_then(|mut archive| {
+        let name = choose(&archive.names(), Some(name))?;
+        Ok(archive.elements(&name, |number| Ok(number.scalar()))?.1)
+    });
+    values.map_err(|reason| reason.about_data(path))
+}
+
+/// The values of a matrix in a `.mat` file.
+fn matrix(path: &Path, name: &str) -> Result<Vec<f64>> {
+    let (file, length) = files::open(path)?;
+    let matrix = mat::samples::<f64>(file, length, Some(name)).map_err(|reason| reason.about_data(path))?;
+    Ok(matrix.to_matrix().into_vec())
 }
 
 /// The samples without one of their columns, which is given by its number from 1, and that column.

@@ -210,8 +210,8 @@ fn boost_ex_weighs_codes_by_the_rounds_of_equations_9_to_12() {
 }
 
 #[test]
-fn without_excluding_oneself_boosted_examples_would_leave_themselves_out() {
-    // With half of the samples as atoms, those drawn have no error and are not drawn again: two rounds see all.
+fn with_half_of_the_samples_as_atoms_boosted_examples_still_join_everyone() {
+    // Coded by themselves, those drawn would have no error and not be drawn again: two rounds would see all.
     let samples = near_lines::<f64>(4, 6, 40, 4);
     let graph = ExampleGraph { n_members: 12, atoms: AtomCount::Exactly(20), ..ExampleGraph::boost_ex() };
     let built = graph.build(samples.view(), SEED, Run::threads(1)).unwrap();
@@ -385,7 +385,7 @@ fn graphs_of_real_data_join_samples_of_one_class() {
     use sparsemble::clustering::{Duplicates, Preparation, Scaling};
 
     for (name, scale, merged) in [("soybean562.csv", Scaling::None, 31), ("segment2310.csv", Scaling::Range, 224)] {
-        let Some((samples, labels)) = real_data(name) else { return };
+        let Some((samples, labels)) = real_data(name) else { continue };
         let prepared = Preparation::default().prepare(samples.view(), Run::default()).unwrap();
         assert_eq!(prepared.scale, scale, "{name}: {:?}", prepared.ranges);
         let duplicates = Duplicates::find(prepared.samples.view(), Run::default()).unwrap();

@@ -2,15 +2,16 @@
 
 mod page;
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use serde_json::{Value, json};
 use sparsemble::clustering::{
     Clusters, GraphClustering, GraphClusters, GraphForm, Preparation, Scaling, SpectralClustering, Stage,
 };
 use sparsemble::coding::SparseCodes;
-use sparsemble::graph::{Graph, GraphKind};
+use sparsemble::graph::Graph;
 use sparsemble::matrix_file::{self, Classes, LabelledSamples, read_labelled};
 use sparsemble::metrics::Agreement;
 use sparsemble::{Run, Scalar};
@@ -25,10 +26,18 @@ const LABEL_NAMES: [&str; 5] = ["label", "class", "target", "cluster", "y"];
 
 pub(crate) fn run(arguments: &ClusterArguments) -> Result<()> {
     matrix_file::expect_clusters_name(&arguments.output)?;
-    for path in
-        [Some(&arguments.output), arguments.save_graph.as_ref(), arguments.report.as_ref()].into_iter().flatten()
-    {
+    let outputs = [
+        ("--output", Some(&arguments.output)),
+        ("--save-graph", arguments.save_graph.as_ref()),
+        ("--report", arguments.report.as_ref()),
+    ];
+    let mut taken = vec![("FILE", place(&arguments.samples))];
+    for (option, path) in outputs.into_iter().filter_map(|(option, path)| Some((option, path?))) {
         claim(path, arguments.run.force)?;
+        if let Some((other, _)) = taken.iter().find(|(_, other)| *other == place(path)) {
+            return Err(Usage(format!("{option} and {other} are the same file {}; choose two", path.display())).into());
+        }
+        taken.push((option, place(path)));
     }
     if let Some(path) = arguments.save_graph.as_ref().filter(|path| path.extension().is_none_or(|end| end != "npz")) {
         return Err(Usage(format!("--save-graph {}: the name must end in .npz", path.display())).into());
@@ -39,6 +48,12 @@ pub(crate) fn run(arguments: &ClusterArguments) -> Result<()> {
     }
 }
 
+/// A file by its folder and its name, however it was written.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).join(path.file_name().unwrap_or_default())
+}
+
 /// What was found, and how long each stage took.
 struct Found {
     clusters: GraphClusters,
@@ -47,7 +62,10 @@ struct Found {
 }
 
 fn cluster<T: Scalar>(arguments: &ClusterArguments) -> Result<()> {
-    let data = read_labelled::<T>(&arguments.samples, arguments.label_column.as_deref())?;
+    let data = read_labelled::<T>(&arguments.samples, arguments.label_column.as_deref()).map_err(|error| {
+        let is_text = arguments.label_column.is_none() && error.to_string().contains("is not a number");
+        if is_text { anyhow!("{error}; a column of classes is named by --label-column") } else { error.into() }
+    })?;
     warn_of_labels(arguments, &data)?;
     let clustering = settings(arguments);
     let progress = Progress::start("preparing")?;
@@ -59,14 +77,14 @@ fn cluster<T: Scalar>(arguments: &ClusterArguments) -> Result<()> {
         since = Instant::now();
         progress.say(doing(stage).to_owned());
     };
-    let ready = clustering.prepare(data.samples.view(), run)?;
+    let (preparation, total) = (data.samples.n_samples(), 32 * data.samples.n_samples());
+    let ready = clustering.prepare(data.samples.view(), run.part(0..preparation, total))?;
+    let run = run.part(preparation..total, total);
     watch(Stage::Preparation);
-    // Certificates of the lasso ask for the precision of the file; choosing one of many atoms does not.
-    let clusters = match clustering.graph {
-        GraphKind::SelfExpression(_) | GraphKind::Dictionary(_) => {
-            clustering.cluster(ready, arguments.seed, &mut watch, run)?
-        }
-        _ => clustering.cluster(ready.to_single(), arguments.seed, &mut watch, run)?,
+    let clusters = if clustering.graph.fits_single() && T::NAME != f32::NAME {
+        clustering.cluster(ready.to_single()?, arguments.seed, &mut watch, run)?
+    } else {
+        clustering.cluster(ready, arguments.seed, &mut watch, run)?
     };
     drop(progress);
     let agreement = |classes: Classes| -> Result<_> {
@@ -127,7 +145,7 @@ fn write(arguments: &ClusterArguments, found: &Found) -> Result<()> {
         matrix_file::write_codes(path, &rows(&built.graph)?)?;
     }
     if let Some(path) = &arguments.report {
-        sparsemble_paper::write(path, page::html(arguments, found)?)?;
+        sparsemble_paper::write(path, page::of(arguments, found)?)?;
     }
     Ok(())
 }

@@ -3,16 +3,14 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use sparsemble::clustering::{cluster_map, graph_picture};
 use sparsemble::graph::Graph;
-use sparsemble::image::{BitDepth, encode_png};
 use sparsemble::matrix_file::Classes;
 use sparsemble::metrics::Agreement;
 
 use super::{Found, headline};
 use crate::args::ClusterArguments;
+use crate::html::{self, escaped};
 
 /// The most points that are drawn; of more, every so many.
 const MOST_POINTS: usize = 4000;
@@ -25,36 +23,26 @@ const MARGIN: f64 = 14.0;
 /// The hues of neighbouring clusters are a golden angle apart, so that any number of them differ.
 const GOLDEN_ANGLE: f64 = 137.508;
 
-const HEAD: &str = r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>sparsemble cluster</title>
-<style>
-  :root { color-scheme: light dark; }
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 1240px; margin: 2rem auto; padding: 0 1rem; }
+const STYLE: &str = "\
+  body { max-width: 1240px; }
   .parts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); gap: 2rem; }
-  figure { margin: 0; }
   figcaption { opacity: .8; }
-  svg, img { width: 100%; height: auto; display: block; border: 1px solid #8886; }
+  svg { width: 100%; height: auto; display: block; }
+  svg, img { border: 1px solid #8886; }
   img { image-rendering: pixelated; }
-  table { border-collapse: collapse; display: block; overflow-x: auto; font-variant-numeric: tabular-nums; }
-  th, td { padding: .2rem .7rem; border-bottom: 1px solid #8886; text-align: right; white-space: nowrap; }
-  th:first-child { text-align: left; padding-left: 0; }
+  th, td { padding: .2rem .7rem; }
   td.pair { font-weight: 700; }
+  .keys span { white-space: nowrap; }
   .key { display: inline-block; width: .8em; height: .8em; border-radius: 50%; }
   code { overflow-wrap: anywhere; }
-</style>
-</head>
-<body>
-"#;
+";
 
-pub(super) fn html(arguments: &ClusterArguments, found: &Found) -> Result<String> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+pub(super) fn of(arguments: &ClusterArguments, found: &Found) -> Result<String> {
+    let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
+    let name = arguments.samples.file_name().unwrap_or_default().to_string_lossy();
     let mut page = format!(
-        "{HEAD}<h1>Clusters of {}</h1>\n<p>{}.</p>\n<div class=\"parts\">\n",
-        escaped(&arguments.samples.file_name().unwrap_or_default().to_string_lossy()),
+        "<h1>Clusters of {}</h1>\n<p>{}.</p>\n<div class=\"parts\">\n",
+        escaped(&name),
         escaped(&headline(arguments, found))
     );
     if let Some(built) = found.clusters.similarity.graph() {
@@ -62,11 +50,9 @@ pub(super) fn html(arguments: &ClusterArguments, found: &Found) -> Result<String
         let picture = graph_picture(&built.graph, &found.clusters.vertices.labels, GRAPH_SIDE)?;
         let _ = writeln!(
             page,
-            "<figure><img alt=\"The graph, samples in the order of their clusters\" width=\"{side}\" height=\"{side}\" \
-             src=\"data:image/png;base64,{}\"><figcaption>The graph: samples in the order of their clusters, darker where \
-             they are more alike. Clusters that are apart are squares along the diagonal.</figcaption></figure>",
-            STANDARD.encode(encode_png(&picture, BitDepth::Eight)?),
-            side = picture.size().width,
+            "<figure>{}<figcaption>The graph: samples in the order of their clusters, darker where they are more alike. \
+             Clusters that are apart are squares along the diagonal.</figcaption></figure>",
+            html::picture(&picture, "", "The graph, samples in the order of their clusters")?,
         );
     }
     page += "</div>\n";
@@ -74,8 +60,8 @@ pub(super) fn html(arguments: &ClusterArguments, found: &Found) -> Result<String
     if let Some((classes, agreement)) = &found.classes {
         page += &confusion(classes, agreement);
     }
-    let _ = writeln!(page, "<p>Repeat it: <code>sparsemble {}</code></p>\n</body>\n</html>", escaped(&words.join(" ")));
-    Ok(page)
+    let _ = writeln!(page, "<p>Repeat it: <code>sparsemble {}</code></p>", escaped(&words.join(" ")));
+    Ok(html::document(&format!("Clusters of {name}"), STYLE, &page))
 }
 
 /// How many samples each cluster has.
@@ -102,13 +88,13 @@ fn points(found: &Found, graph: &Graph) -> Result<String> {
         );
     }
     let key = |cluster: usize| {
-        format!("<span class=\"key\" style=\"background:{}\"></span> {cluster}", colour(cluster as u32))
+        format!("<span><span class=\"key\" style=\"background:{}\"></span> {cluster}</span>", colour(cluster as u32))
     };
     let keys: Vec<String> = (0..vertices.counts.len()).map(key).collect();
     let part = if every == 1 { String::new() } else { format!("; one of {every} samples is shown") };
     Ok(format!(
         "<figure>{svg}</svg><figcaption>Each cluster is a disc. A sample lies between the clusters in the shares of its links to \
-         them: those outside their disc are the doubtful ones{part}. Clusters: {}</figcaption></figure>\n",
+         them: those outside their disc are the doubtful ones{part}. Clusters: <span class=\"keys\">{}</span></figcaption></figure>\n",
         keys.join(" ")
     ))
 }
@@ -124,6 +110,16 @@ fn colour(cluster: u32) -> String {
 fn eigenvalues(values: &[f64]) -> String {
     let cells: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
     format!("<p>Leading eigenvalues of the graph: {}</p>\n", cells.join(", "))
+}
+
+/// A word as a shell wants it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// How many samples of each class are in each cluster.
@@ -148,19 +144,4 @@ fn confusion(classes: &Classes, agreement: &Agreement) -> String {
         100.0 * agreement.nmi(),
         100.0 * agreement.ari()
     )
-}
-
-/// Text that may stand in a page.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_cannot_break_out_of_the_page() {
-        assert_eq!(escaped("<script>\"&"), "&lt;script&gt;&quot;&amp;");
-    }
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
         folder.write_picture(&outcome.file(), &outcome.picture)?;
         folder.write_picture(&outcome.atoms_file(), &outcome.mosaic)?;
     }
-    let page = folder.write_text("index.html", &page::html(&report)?)?;
+    let page = folder.write_text("index.html", &page::of(&report)?)?;
 
     let mut stdout = std::io::stdout().lock();
     if arguments.json {

@@ -1,5 +1,6 @@
 //! Eigenvectors as coordinates of the vertices.
 
+use crate::dictionary::normalise;
 use crate::matrix::Matrix;
 
 use super::Eigenvectors;
@@ -29,22 +30,6 @@ impl Eigenvectors {
         // What the eigenvectors have at vertices without edges is rounding, or belongs to the eigenvalue 0.
         self.isolated.iter().for_each(|&i| embedding.column_mut(i as usize).fill(0.0));
         embedding
-    }
-}
-
-/// Makes a vector one of norm 1, unless it is zero, whatever its scale.
-fn normalise(vector: &mut [f64]) {
-    let largest = vector.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
-    if largest < f64::MIN_POSITIVE {
-        vector.fill(0.0);
-        return;
-    }
-    for x in vector.iter_mut() {
-        *x /= largest;
-    }
-    let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-    for x in vector {
-        *x /= norm;
     }
 }
 
