@@ -6,10 +6,10 @@ use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sparsemble::degradation::Degradation;
-use sparsemble::dictionary::{Centers, Dictionary, OnlineAltOpt, WeakLearner};
-use sparsemble::ensemble::{Training, Validation};
+use sparsemble::dictionary::{Centers, Dictionary, WeakLearner};
+use sparsemble::ensemble::Validation;
 use sparsemble::model_file::{self, Record, TrainingData};
-use sparsemble::recipe::{Method, Recipe, Step, TrainingSet};
+use sparsemble::recipe::{Recipe, Step, TrainingSet};
 use sparsemble::{Error, Result, Run, Scalar};
 
 use crate::array::{Rows, is_single};
@@ -141,7 +141,7 @@ fn begin_as<T: Scalar + Element>(
         warm_start(&recipe, atoms)?
     } else {
         let centers = Centers::new(recipe.n_atoms);
-        begun(&recipe, &run.call(py, |run| centers.start(x, masses, recipe.seed, run))?).map_err(to_python)?
+        recipe.begun(&run.call(py, |run| centers.start(x, masses, recipe.seed, run))?).map_err(to_python)?
     };
     let data = TrainingData { description: "portions of arrays in Python".into(), ..TrainingData::default() };
     let record = Record { parameters: recipe.parameters(), data, phi: None };
@@ -154,20 +154,7 @@ fn warm_start<T: Scalar + Element>(
     atoms: &Bound<'_, PyUntypedArray>,
 ) -> PyResult<sparsemble::Model<T>> {
     let atoms = Rows::<T>::new(atoms)?.columns()?.to_matrix();
-    Dictionary::new(atoms).and_then(|dictionary| begun(recipe, &dictionary)).map_err(to_python)
-}
-
-/// A dictionary as the model that the method begins with.
-fn begun<T: Scalar>(recipe: &Recipe, dictionary: &Dictionary<T>) -> Result<sparsemble::Model<T>> {
-    let (coder, seed) = (recipe.coder.clone(), recipe.seed);
-    let training =
-        Training { method: recipe.method.to_string(), coder: coder.to_string(), seed, ..Training::default() };
-    if recipe.method == Method::Online {
-        let settings = OnlineAltOpt { coder, seed, epochs: recipe.max_iterations, ..OnlineAltOpt::default() };
-        Ok(sparsemble::Model::Online(Box::new(settings.begin(dictionary)?), training))
-    } else {
-        Ok(sparsemble::Model::Dictionary(dictionary.clone(), training))
-    }
+    Dictionary::new(atoms).and_then(|dictionary| recipe.begun(&dictionary)).map_err(to_python)
 }
 
 impl Steps {

@@ -9,10 +9,8 @@
 //! seconds, the multiply-adds of the method, those of a product in a second, and the most memory the process has had
 //! before the first product.
 
-use std::time::Instant;
-
 use anyhow::{Result, bail};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sparsemble::Run;
 use sparsemble::coding::OneSparse;
 use sparsemble::dictionary::Examples;
@@ -20,14 +18,10 @@ use sparsemble::ensemble::Averaging;
 use sparsemble::image::{GrayImage, Size};
 use sparsemble::restoration::super_resolution::{ByDictionary, Enlarge, TrainingPairs, natural_upscaler};
 
-use crate::learning::peak_megabytes;
 use crate::options::Options;
-use crate::product::{Library, Product, Shape};
+use crate::race::race;
 
 const SCALE: usize = 2;
-
-/// The product that is formed beside: about half a second of one core.
-const BESIDE: Shape = Shape { features: 64, atoms: 1024, samples: 400_000 };
 
 /// Measures one method.
 pub(crate) fn run(method: &str, arguments: &[&str]) -> Result<Value> {
@@ -39,7 +33,7 @@ pub(crate) fn run(method: &str, arguments: &[&str]) -> Result<Value> {
         "anchored" => {
             let upscaler = natural_upscaler(SCALE)?;
             let counted = upscaler.multiply_adds() * size.width * size.height;
-            race(&upscaler, &picture, counted, &options)
+            race(&options, |threads| enlarge(&upscaler, &picture, threads).map(|()| counted as u64))
         }
         "rand-ex-av" => {
             let examples = Examples { n_atoms: options.parsed("atoms")? };
@@ -50,42 +44,13 @@ pub(crate) fn run(method: &str, arguments: &[&str]) -> Result<Value> {
             // A patch for each pixel of the enlarged picture but a few at its border.
             let patches = SCALE * SCALE * size.width * size.height;
             let counted = patches * pairs.layout().n_lo() * examples.n_atoms * averaging.n_models;
-            race(&ByDictionary::new(&model, &OneSparse::default()), &picture, counted, &options)
+            let enlarger = ByDictionary::new(&model, &OneSparse::default());
+            race(&options, |threads| enlarge(&enlarger, &picture, threads).map(|()| counted as u64))
         }
         other => bail!("the method is anchored or rand-ex-av, not {other}"),
     }
 }
 
-/// The method and the product in turn; the best of each.
-fn race(enlarger: &dyn Enlarge, picture: &GrayImage, counted: usize, options: &Options<'_>) -> Result<Value> {
-    let (threads, repetitions) = (options.parsed("threads")?, options.parsed::<usize>("repetitions")?);
-    let (mut seconds, mut product, mut peak) = (f64::INFINITY, f64::INFINITY, Value::Null);
-    for repetition in 0..repetitions {
-        let start = Instant::now();
-        enlarger.enlarge(picture, Run::threads(threads))?;
-        seconds = seconds.min(start.elapsed().as_secs_f64());
-        if repetition == 0 {
-            peak = peak_megabytes()?;
-        }
-        product = product.min(products(threads)?);
-    }
-    let beside = threads * BESIDE.features * BESIDE.atoms * BESIDE.samples;
-    let rate = beside as f64 / product;
-    Ok(json!({ "seconds": seconds, "multiply_adds": counted, "gemm_per_second": rate, "peak_mb": peak }))
-}
-
-/// Seconds for one product on each thread, all at once.
-fn products(threads: usize) -> Result<f64> {
-    std::thread::scope(|scope| {
-        let spawn = |_| scope.spawn(|| Product::<f32>::new(BESIDE).time(Library::Faer));
-        let running: Vec<_> = (0..threads).map(spawn).collect();
-        let mut slowest = 0.0_f64;
-        for thread in running {
-            match thread.join() {
-                Ok(seconds) => slowest = slowest.max(seconds?),
-                Err(_) => bail!("a product has failed"),
-            }
-        }
-        Ok(slowest)
-    })
+fn enlarge(enlarger: &dyn Enlarge, picture: &GrayImage, threads: usize) -> Result<()> {
+    Ok(enlarger.enlarge(picture, Run::threads(threads)).map(drop)?)
 }

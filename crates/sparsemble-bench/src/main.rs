@@ -4,6 +4,7 @@
 //! sparsemble-bench product faer f32 64 1024 100000          library, dtype, M features, K atoms, T samples
 //! sparsemble-bench learn boost samples=X.f32 features=64 …  a learner and its options, see `learning.rs`
 //! sparsemble-bench enlarge anchored samples=X.f32 …         a method and its options, see `enlarging.rs`
+//! sparsemble-bench recover samples=X.f32 …                  options, see `recovering.rs`
 //! sparsemble-bench cluster fit samples=X.f32 …              a part of clustering and its options, see `clustering.rs`
 //! ```
 //! The benchmarks call it once per repetition, between their other contenders, and keep the best.
@@ -15,6 +16,8 @@ mod graph_file;
 mod learning;
 mod options;
 mod product;
+mod race;
+mod recovering;
 
 use std::io::Write;
 
@@ -25,6 +28,7 @@ use serde_json::{Value, json};
 const USAGE: &str = "usage: sparsemble-bench product faer|matrixmultiply f32|f64 FEATURES ATOMS SAMPLES
        sparsemble-bench learn LEARNER OPTION=VALUE...
        sparsemble-bench enlarge METHOD OPTION=VALUE...
+       sparsemble-bench recover OPTION=VALUE...
        sparsemble-bench cluster PART OPTION=VALUE...";
 
 fn main() -> Result<()> {
@@ -34,6 +38,7 @@ fn main() -> Result<()> {
         ["product", library, dtype, sizes @ ..] => product(library, dtype, sizes)?,
         ["learn", learner, options @ ..] => learning::run(learner, options)?,
         ["enlarge", method, options @ ..] => enlarging::run(method, options)?,
+        ["recover", options @ ..] => recovering::run(options)?,
         ["cluster", part, options @ ..] => clustering::run(part, options)?,
         _ => bail!(USAGE),
     };

@@ -2,7 +2,9 @@
 
 mod cluster;
 mod coder;
+mod manual;
 mod paper;
+mod places;
 mod represent;
 mod restore;
 mod run;
@@ -14,28 +16,70 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::failure::{FAILED, INTERRUPTED, WRONG_USAGE};
+
 pub(crate) use cluster::ClusterArguments;
 pub(crate) use coder::CoderArguments;
+pub(crate) use manual::{CompletionsArguments, ManArguments};
 pub(crate) use paper::PaperArguments;
+pub(crate) use places::{Kind, Places};
 pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments, WeightsArguments};
 pub(crate) use restore::{PictureArguments, Preset, RecoverArguments, RestoreArguments, SenseArguments, Task};
-pub(crate) use run::RunArguments;
+pub(crate) use run::{BatchArguments, RunArguments};
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments, Trainable};
 pub(crate) use upscale::{Compared, Enlarger, EvalArguments, UpscaleArguments};
 
+/// Exit codes, and what they mean.
+pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
+    (0, "all went well; what has not converged is a warning, and in --json"),
+    (FAILED, "something failed, or of several files some: the error stream says what and why"),
+    (WRONG_USAGE, "the words cannot be meant so: an option is unknown, missing or excluded by another"),
+    (INTERRUPTED, "Ctrl-C or a request to end; what was finished is kept, and nothing is half-written"),
+];
+
 /// Sparse coding, dictionary learning and ensemble sparse models.
 #[derive(Debug, Parser)]
-#[command(name = "sparsemble", version, propagate_version = true)]
+#[command(name = "sparsemble", version, propagate_version = true, after_long_help = in_general_and_exit_codes())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// What is said of all commands.
+pub(crate) const IN_GENERAL: &str = "\
+Examples:
+  sparsemble demo
+  sparsemble upscale photo.jpg --scale 2 -o large.png
+  sparsemble restore photos/ --task denoise --sigma 10 -o clean/
+  sparsemble upscale - -o - < photo.jpg > large.png
+
+Files: `-` is the standard input or the standard output; its kind is told by content or by --format. Nothing is written over
+without --force, and never a file that is read. Files are written as a whole or not at all.
+
+Colours and progress are shown on terminals only; NO_COLOR turns colours off.";
+
+fn in_general_and_exit_codes() -> String {
+    let codes: String = EXIT_CODES.iter().map(|(code, meaning)| format!("\n  {code:<4} {meaning}")).collect();
+    format!("{IN_GENERAL}\n\nExit codes:{codes}")
+}
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  sparsemble demo
+  sparsemble demo --output site --json";
+
+const PAPER_EXAMPLES: &str = "\
+Examples:
+  sparsemble paper table1 --data ../shared/data --quick
+  sparsemble paper fig1 fig2 --data ../shared/data -o results";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Code a photograph with every coder and ensemble, compare them and write the pictures to look at.
+    #[command(after_long_help = DEMO_EXAMPLES)]
     Demo(DemoArguments),
     /// Repeat an experiment of the paper and check what the paper says of it.
+    #[command(after_long_help = PAPER_EXAMPLES)]
     Paper(PaperArguments),
     /// Train a dictionary or an ensemble on pictures or on a matrix.
     Train(TrainArguments),
@@ -59,6 +103,10 @@ pub(crate) enum Command {
     Cluster(ClusterArguments),
     /// Tell how near pictures are to their originals: PSNR and SSIM.
     Eval(EvalArguments),
+    /// Print what a shell needs to complete words.
+    Completions(CompletionsArguments),
+    /// Print or write the manual.
+    Man(ManArguments),
 }
 
 #[derive(Debug, Args)]
@@ -88,3 +136,6 @@ impl DemoArguments {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

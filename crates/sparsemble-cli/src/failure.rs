@@ -1,7 +1,11 @@
 //! Failures that have an exit code of their own.
 
 use std::fmt::{Display, Formatter};
-use std::process::ExitCode;
+
+/// Exit codes, as the help and the manual list them.
+pub(crate) const FAILED: u8 = 1;
+pub(crate) const WRONG_USAGE: u8 = 2;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// What was typed cannot be meant; the message says what to type.
 #[derive(Debug)]
@@ -38,13 +42,17 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
 }
 
 /// The exit code of a failure.
-pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let interrupted = matches!(error.downcast_ref(), Some(sparsemble::Error::Interrupted { .. }));
+pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
     if error.is::<Usage>() {
-        ExitCode::from(2)
-    } else if interrupted || error.is::<Interrupted>() {
-        ExitCode::from(130)
+        WRONG_USAGE
+    } else if is_interruption(error) {
+        INTERRUPTED
     } else {
-        ExitCode::FAILURE
+        FAILED
     }
+}
+
+/// Whether the user has asked for it.
+pub(crate) fn is_interruption(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(sparsemble::Error::Interrupted { .. })) || error.is::<Interrupted>()
 }

@@ -1,51 +1,62 @@
 //! The command line: converts arguments, calls the library, presents what it gives back.
 //!
-//! Exit codes: 0 for success, 1 for a failure (one line on the error stream says what to do), 2 for wrong usage, 130 if it
-//! was interrupted.
+//! Exit codes are listed in `args::EXIT_CODES`: 0 for success, 1 for a failure (the error stream says what to do), 2 for
+//! wrong usage, 130 if it was interrupted.
 
 mod args;
+mod batch;
 mod commands;
 mod description;
 mod failure;
 mod html;
+mod interrupt;
 mod output;
 mod photographs;
 mod pictures;
 mod progress;
+mod streams;
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::Parser;
 
 use args::{Arguments, Command};
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
-        Command::Demo(demo) => commands::demo::run(&demo),
-        Command::Paper(paper) => commands::paper::run(&paper),
-        Command::Train(train) => commands::train::run(&train),
-        Command::Info(info) => commands::info::run(&info),
-        Command::Encode(encode) => commands::encode::run(&encode),
-        Command::Reconstruct(reconstruct) => commands::reconstruct::run(&reconstruct),
-        Command::Weights(weights) => commands::weights::run(&weights),
-        Command::Sense(sense) => commands::sense::run(&sense),
-        Command::Recover(recover) => commands::recover::run(&recover),
-        Command::Restore(restore) => commands::restore::run(&restore),
-        Command::Upscale(upscale) => commands::upscale::run(&upscale),
-        Command::Cluster(cluster) => commands::cluster::run(&cluster),
-        Command::Eval(eval) => commands::eval::run(&eval),
-    };
-    match outcome {
+    match run(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has seen enough: `sparsemble demo | head -1`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing is left to do if even this cannot be written.
-            let _ = writeln!(std::io::stderr(), "error: {}", failure::message(&error));
-            failure::exit_code(&error)
+            output::complain(&failure::message(&error));
+            failure::exit_code(&error).into()
         }
     }
+}
+
+fn run(mut command: Command) -> Result<()> {
+    interrupt::watch()?;
+    let _kept = streams::open(&mut command)?;
+    match &command {
+        Command::Demo(demo) => commands::demo::run(demo),
+        Command::Paper(paper) => commands::paper::run(paper),
+        Command::Train(train) => commands::train::run(train),
+        Command::Info(info) => commands::info::run(info),
+        Command::Encode(encode) => commands::encode::run(encode),
+        Command::Reconstruct(reconstruct) => commands::reconstruct::run(reconstruct),
+        Command::Weights(weights) => commands::weights::run(weights),
+        Command::Sense(sense) => commands::sense::run(sense),
+        Command::Recover(recover) => commands::recover::run(recover),
+        Command::Restore(restore) => commands::restore::run(restore),
+        Command::Upscale(upscale) => commands::upscale::run(upscale),
+        Command::Cluster(cluster) => commands::cluster::run(cluster),
+        Command::Eval(eval) => commands::eval::run(eval),
+        Command::Completions(completions) => commands::completions::run(completions),
+        Command::Man(man) => commands::man::run(man),
+    }?;
+    streams::close()
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

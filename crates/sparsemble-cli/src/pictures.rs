@@ -1,4 +1,4 @@
-//! Folders of pictures.
+//! Folders of pictures, and which picture belongs to which.
 
 use std::path::{Path, PathBuf};
 
@@ -32,4 +32,23 @@ pub(crate) fn pictures_in(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     pictures.sort();
     Ok(pictures)
+}
+
+/// Whether these paths ask for several results, even if there is but one picture.
+pub(crate) fn are_many(paths: &[PathBuf]) -> bool {
+    paths.len() > 1 || paths.iter().any(|path| path.is_dir())
+}
+
+/// The reference itself, or the file in its folder whose name that of the picture begins with; the longest of several.
+pub(crate) fn reference_of(image: &Path, reference: &Path) -> Result<PathBuf> {
+    if !reference.is_dir() {
+        return Ok(reference.to_owned());
+    }
+    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = stem(image);
+    let fitting = pictures_in(reference)?.into_iter().filter(|path| name.starts_with(&stem(path)));
+    match fitting.max_by_key(|path| stem(path).len()) {
+        Some(path) => Ok(path),
+        None => bail!("no picture in {} has a name that {name} begins with", reference.display()),
+    }
 }

@@ -1,40 +1,43 @@
 //! What can be seen of long work on a terminal, and how it is stopped.
 
+use std::fmt::Write;
 use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
+use anyhow::Result;
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+
+use crate::interrupt;
+
+/// How often the bar is drawn while nothing is told.
+const TICK: Duration = Duration::from_millis(200);
 
 /// A bar, and the wish to stop.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    stop: Arc<AtomicBool>,
 }
 
 impl Progress {
-    /// Draws nothing unless the error stream is a terminal. The first Ctrl-C (or a request to end) asks the work to stop,
-    /// the second ends the program where it is.
+    /// Draws nothing unless the error stream is a terminal.
     pub(crate) fn start(what: &'static str) -> Result<Self> {
-        let style = ProgressStyle::with_template("{msg:36} {wide_bar} {percent:>3} %  {eta} left")?;
-        let bar = ProgressBar::no_length().with_style(style).with_message(what);
-        let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
-        ctrlc::set_handler(move || {
-            if asked.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
+        let style = ProgressStyle::with_template("{msg:36} {wide_bar} {percent:>3} %{left}")?;
+        // Of work that has not begun, such as reading, nobody knows how long it takes.
+        let left = |state: &ProgressState, text: &mut dyn Write| {
+            if state.pos() > 0 {
+                // A bar that cannot be drawn is no failure.
+                let _ = write!(text, "  {} left", HumanDuration(state.eta()));
             }
-        })
-        .context("cannot watch for Ctrl-C")?;
-        Ok(Self { bar, stop })
+        };
+        let bar = ProgressBar::no_length().with_style(style.with_key("left", left)).with_message(what);
+        bar.enable_steady_tick(TICK);
+        Ok(Self { bar })
     }
 
     /// For [`sparsemble::Run::on_progress`].
     pub(crate) fn tell(&self, done: usize, total: usize) -> ControlFlow<()> {
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
-        if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// The same for one of several works in a row; each has a bar of its own.
@@ -55,5 +58,6 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+        interrupt::listen_no_more();
     }
 }

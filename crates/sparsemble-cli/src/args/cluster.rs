@@ -67,8 +67,8 @@ pub(crate) struct ClusterArguments {
 #[command(next_help_heading = "Preparing the samples")]
 pub(crate) struct PreparationArguments {
     /// What is subtracted: `data` (the mean of all samples), `sample` (each sample's own mean) or `none`.
-    #[arg(long, value_name = "MEAN", default_value = "data")]
-    pub(crate) center: Centre,
+    #[arg(long, value_name = "MEAN", default_value = "data", alias = "center")]
+    pub(crate) centre: Centre,
 
     /// What features are divided by: `none`, `range`, `deviation`, or `auto`: `range` if they are of different kinds.
     #[arg(long, value_name = "KIND", default_value = "auto")]

@@ -8,7 +8,7 @@ use sparsemble::ensemble::WeightConstraint;
 use super::{CoderArguments, RunArguments};
 
 #[derive(Debug, Args)]
-#[command(after_long_help = "Example:\n  sparsemble info model.safetensors --atoms atoms.png")]
+#[command(after_long_help = "Examples:\n  sparsemble info model.safetensors --atoms atoms.png")]
 pub(crate) struct InfoArguments {
     /// The model file, or a checkpoint.
     #[arg(value_name = "MODEL")]
@@ -18,7 +18,7 @@ pub(crate) struct InfoArguments {
     #[arg(long, value_name = "PNG")]
     pub(crate) atoms: Option<PathBuf>,
 
-    /// Print one JSON object instead of text.
+    /// Print one JSON object instead of text (docs/JSON.md says what is in it).
     #[arg(long)]
     pub(crate) json: bool,
 

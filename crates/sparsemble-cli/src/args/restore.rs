@@ -5,22 +5,23 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use sparsemble::recipe::Method;
 
-use super::RunArguments;
+use super::{BatchArguments, RunArguments};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   sparsemble sense photo.png --ratio 0.25 --seed 5 -o z.npz
   sparsemble sense photo.png --phi phi.npy -o z.npz
+  sparsemble sense photos/ --ratio 0.1 -o measured/
 
 The file holds nothing of the picture but its measurements: `z`, a row for each block of each colour; `phi`, a row for each
 measurement of a block; `size`, the height, width and number of colours; and with --means the mean of every block.")]
 pub(crate) struct SenseArguments {
-    /// The picture to measure.
-    #[arg(value_name = "IMAGE")]
-    pub(crate) image: PathBuf,
+    /// The pictures to measure, or folders of pictures.
+    #[arg(value_name = "IMAGE", required = true)]
+    pub(crate) images: Vec<PathBuf>,
 
-    /// The file of measurements to write: .npz.
+    /// The file of measurements to write: .npz; for several pictures a folder.
     #[arg(short, long, value_name = "Z")]
     pub(crate) output: PathBuf,
 
@@ -53,6 +54,9 @@ pub(crate) struct SenseArguments {
     pub(crate) means: bool,
 
     #[command(flatten)]
+    pub(crate) batch: BatchArguments,
+
+    #[command(flatten)]
     pub(crate) run: RunArguments,
 }
 
@@ -63,6 +67,7 @@ Examples:
   sparsemble recover z.npz -o photo.png --reference original.png --uncertainty error.png
   sparsemble recover z.npz -o photo.png --preset paper --method boost-km
   sparsemble recover z.npy --phi phi.mat --size 512x512 -o photo.png
+  sparsemble recover measured/*.npz -o photos/ --reference originals/
 
 Presets:
   best   every block by local Gaussians, then turns of a non-local prior and of the measurements on the whole picture
@@ -72,8 +77,8 @@ Nothing need be trained: the Gaussians are part of the program, and the ensemble
 photographs that are.")]
 pub(crate) struct RecoverArguments {
     /// What `sparsemble sense` has written; or any matrix of measurements, a block a row, with --phi and --size.
-    #[arg(value_name = "Z")]
-    pub(crate) measurements: PathBuf,
+    #[arg(value_name = "Z", required = true)]
+    pub(crate) measurements: Vec<PathBuf>,
 
     /// How to recover.
     #[arg(long, default_value = "best")]
@@ -112,12 +117,13 @@ Examples:
   sparsemble restore noisy.png --task denoise --sigma 25 -o clean.png
   sparsemble restore scratched.png --task inpaint --mask scratches.png -o whole.png
   sparsemble restore blurred.png --task deblur --kernel gaussian:sigma=1.6 --sigma 2 -o sharp.png
+  sparsemble restore scans/ --task denoise --sigma 10 -o clean/
 
 The mask is a picture of the same size: white where a pixel is missing, black where it is known.")]
 pub(crate) struct RestoreArguments {
-    /// The picture to restore.
-    #[arg(value_name = "IMAGE")]
-    pub(crate) image: PathBuf,
+    /// The pictures to restore, or folders of pictures.
+    #[arg(value_name = "IMAGE", required = true)]
+    pub(crate) images: Vec<PathBuf>,
 
     /// What to do.
     #[arg(long)]
@@ -145,22 +151,25 @@ pub(crate) struct RestoreArguments {
 /// The picture that a command makes, and what is said of it.
 #[derive(Debug, Args)]
 pub(crate) struct PictureArguments {
-    /// The picture to write, of the kind its name asks for: PNG, JPEG, TIFF, BMP, PNM, WebP.
+    /// The picture to write, of the kind its name asks for: PNG, JPEG, TIFF, BMP, PNM, WebP; for several a folder.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
 
-    /// The picture as it was, to compare with.
+    /// The picture as it was, to compare with; for several a folder, of which the name that the other's begins with counts.
     #[arg(long, value_name = "ORIGINAL")]
     pub(crate) reference: Option<PathBuf>,
 
     /// Write how far from the truth each pixel may be: .npy or .csv in grey levels, or a picture with ten times
-    /// as many.
+    /// as many. For one picture.
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
 
     /// Write 16 bits a sample [default: 8 for recover, for restore as many as IMAGE has].
     #[arg(long)]
     pub(crate) sixteen_bit: bool,
+
+    #[command(flatten)]
+    pub(crate) batch: BatchArguments,
 }
 
 /// How to recover.

@@ -14,6 +14,7 @@ Examples:
   sparsemble train --method boost-km --atoms 256 --models 20 --lambda 0.2 -o model.safetensors photos/
   sparsemble train --method k-svd --atoms 128 --sparsity 5 -o model.safetensors samples.npy
   sparsemble train --method ex-mld --levels 8 --patch 8 -o model.safetensors a.png b.png
+  sparsemble train --method alt-opt --warm-start model.safetensors --iterations 20 -o better.safetensors samples.npy
 
 Methods:
   alt-opt     one dictionary, by turns of coding and block coordinate descent
@@ -65,6 +66,10 @@ pub(crate) struct TrainArguments {
     /// or the rounds of gaussians [default: 12].
     #[arg(long, value_name = "N")]
     pub(crate) iterations: Option<usize>,
+
+    /// Begin with the atoms of this model instead of cluster centres: for alt-opt, mod, k-svd and online.
+    #[arg(long, value_name = "MODEL", conflicts_with = "atoms")]
+    pub(crate) warm_start: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) coder: CoderArguments,

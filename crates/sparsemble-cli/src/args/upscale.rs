@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::RunArguments;
+use super::{BatchArguments, RunArguments};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -12,6 +12,7 @@ Examples:
   sparsemble upscale photo.jpg --scale 2 -o large.png
   sparsemble upscale scans/ --scale 3 -o larger/
   sparsemble upscale photo.png --size 1920x1080 --method lanczos -o photo-hd.png
+  sparsemble upscale - -o - --format jpg < photo.jpg > large.jpg
 
 The brightness is enlarged by the method, colours and alpha by bicubic interpolation. 16 bits, alpha, colour profile and
 EXIF data are kept where the kind of file written can hold them. A picture is worked on in strips: its size does not matter.")]
@@ -44,6 +45,9 @@ pub(crate) struct UpscaleArguments {
     /// ten times as many. For one picture.
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) batch: BatchArguments,
 
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -81,7 +85,7 @@ print: PSNR with white 255 and SSIM with a Gaussian window of 11×11 pixels, of 
 A reference that is a few pixels larger, because its sides could not be divided by the scale, is cut off at the right and
 at the bottom.")]
 pub(crate) struct EvalArguments {
-    /// The pictures to judge.
+    /// The pictures to judge, or folders of pictures.
     #[arg(value_name = "IMAGE", required = true)]
     pub(crate) images: Vec<PathBuf>,
 
@@ -101,7 +105,7 @@ pub(crate) struct EvalArguments {
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
 
-    /// Print one JSON object instead of text.
+    /// Print one JSON object instead of text (docs/JSON.md says what is in it).
     #[arg(long)]
     pub(crate) json: bool,
 }

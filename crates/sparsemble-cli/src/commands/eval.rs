@@ -10,20 +10,26 @@ use sparsemble::metrics::{Protocol, Quality};
 
 use super::restored::decibels;
 use crate::args::{Compared, EvalArguments};
+use crate::batch::{self, Outcome};
 use crate::output::print;
-use crate::pictures::pictures_in;
+use crate::pictures::{pictures_of, reference_of};
+use crate::progress::Progress;
 
 /// A reference may be larger than the picture by as many pixels: what was cut off to be divisible by a scale of 4.
 const CUT_OFF: usize = 3;
 
 pub(crate) fn run(arguments: &EvalArguments) -> Result<()> {
-    let judged = |path: &PathBuf| -> Result<Judged> {
-        let reference = reference_of(path, &arguments.reference)?;
-        let quality = judge(path, &reference, arguments)?;
-        Ok(Judged { image: path.clone(), reference, quality })
-    };
-    let judged = arguments.images.iter().map(judged).collect::<Result<Vec<_>>>()?;
-    report(arguments, &judged)
+    let images = pictures_of(&arguments.images)?;
+    let progress = Progress::start("comparing")?;
+    let tell = |done: usize, total: usize| progress.tell(done, total);
+    let run = Run::threads(arguments.threads).on_progress(&tell);
+    let outcome = batch::each(&images, &progress, run, |image, run| -> Result<Judged> {
+        let reference = reference_of(image, &arguments.reference)?;
+        let quality = judge(image, &reference, arguments, run)?;
+        Ok(Judged { image: image.clone(), reference, quality })
+    })?;
+    drop(progress);
+    report(arguments, &outcome)
 }
 
 struct Judged {
@@ -32,21 +38,7 @@ struct Judged {
     quality: Quality,
 }
 
-/// The reference itself, or the file in its folder whose name that of the picture begins with; the longest of several.
-fn reference_of(image: &Path, reference: &Path) -> Result<PathBuf> {
-    if !reference.is_dir() {
-        return Ok(reference.to_owned());
-    }
-    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = stem(image);
-    let fitting = pictures_in(reference)?.into_iter().filter(|path| name.starts_with(&stem(path)));
-    match fitting.max_by_key(|path| stem(path).len()) {
-        Some(path) => Ok(path),
-        None => bail!("no picture in {} has a name that {name} begins with", reference.display()),
-    }
-}
-
-fn judge(image: &Path, reference: &Path, arguments: &EvalArguments) -> Result<Quality> {
+fn judge(image: &Path, reference: &Path, arguments: &EvalArguments, run: Run<'_>) -> Result<Quality> {
     let (found, truth) = (read_picture(image)?, read_picture(reference)?);
     let truth = cut_to(truth, found.planes[0].size());
     let (is, was) = (found.planes[0].size(), truth.planes[0].size());
@@ -64,7 +56,7 @@ fn judge(image: &Path, reference: &Path, arguments: &EvalArguments) -> Result<Qu
         Compared::Brightness => Protocol::Brightness,
         Compared::Colours => Protocol::Colours,
     };
-    Ok(Quality::of(&truth, &found, protocol, arguments.shave, Run::threads(arguments.threads))?)
+    Ok(Quality::of(&truth, &found, protocol, arguments.shave, run)?)
 }
 
 fn cut_to(truth: Picture, size: Size) -> Picture {
@@ -77,7 +69,11 @@ fn cut_to(truth: Picture, size: Size) -> Picture {
     Picture { planes: planes.unwrap_or(truth.planes), ..truth }
 }
 
-fn report(arguments: &EvalArguments, judged: &[Judged]) -> Result<()> {
+fn report(arguments: &EvalArguments, outcome: &Outcome<Judged>) -> Result<()> {
+    let judged = &outcome.done;
+    if judged.is_empty() {
+        return outcome.conclude();
+    }
     let mean = |of: fn(&Quality) -> f64| judged.iter().map(|one| of(&one.quality)).sum::<f64>() / judged.len() as f64;
     let mean = Quality { psnr: mean(|quality| quality.psnr), ssim: mean(|quality| quality.ssim) };
     let compared = match arguments.protocol {
@@ -107,6 +103,8 @@ fn report(arguments: &EvalArguments, judged: &[Judged]) -> Result<()> {
         "shave": arguments.shave,
         "pictures": pictures.collect::<Vec<_>>(),
         "mean": figures(&mean),
+        "failed": outcome.failures(),
     });
-    print(arguments.json, &object, &format!("{text}{protocol}"))
+    print(arguments.json, &object, &format!("{text}{protocol}"))?;
+    outcome.conclude()
 }

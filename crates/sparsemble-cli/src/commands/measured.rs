@@ -29,20 +29,20 @@ struct Arrays {
 }
 
 impl Measured {
-    pub(super) fn read(arguments: &RecoverArguments) -> Result<Self> {
+    pub(super) fn read(measurements: &Path, arguments: &RecoverArguments) -> Result<Self> {
         let Arrays { size, n_planes, phi, z, means } = match (&arguments.phi, &arguments.size) {
             (Some(phi), Some(size)) => Arrays {
                 size: parse_size(size)?,
                 n_planes: 1,
                 phi: matrix_of_rows(phi)?,
-                z: matrix_file::read::<f64>(&arguments.measurements)?.to_matrix(),
+                z: matrix_file::read::<f64>(measurements)?.to_matrix(),
                 means: None,
             },
-            _ => sensed(&arguments.measurements).map_err(|error| {
+            _ => sensed(measurements).map_err(|error| {
                 if matches!(error.downcast_ref(), Some(sparsemble::Error::Io { .. })) {
                     return error;
                 }
-                let file = arguments.measurements.display();
+                let file = measurements.display();
                 error.context(format!(
                     "{file} is not what `sparsemble sense` writes; for measurements of your own give --phi and --size"
                 ))

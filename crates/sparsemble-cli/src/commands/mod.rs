@@ -1,10 +1,12 @@
 //! One module for each command: load, call, save, report.
 
 pub(crate) mod cluster;
+pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod encode;
 pub(crate) mod eval;
 pub(crate) mod info;
+pub(crate) mod man;
 mod measured;
 pub(crate) mod paper;
 pub(crate) mod reconstruct;

@@ -1,22 +1,24 @@
 //! `sparsemble recover`: pictures from measurements of their blocks.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 use serde_json::json;
 use sparsemble::coding::{Coder, Lasso};
 use sparsemble::degradation::{Degradation, Dense};
-use sparsemble::image::{BitDepth, GrayImage, WHITE};
+use sparsemble::image::{BitDepth, GrayImage, Size, WHITE};
 use sparsemble::patch::TrainingPatches;
 use sparsemble::recipe::{Method, Recipe, TrainingSet};
 use sparsemble::restoration::{Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, natural_gaussians, recover};
 use sparsemble::{Matrix, Model, Run, model_file};
 
 use super::measured::Measured;
-use super::restored::{Truth, decibels, prepare, write};
+use super::restored::{Truth, decibels, truth, works, write};
 use crate::args::{Preset, RecoverArguments};
+use crate::batch::{self, Outcome, Work};
 use crate::failure::Usage;
-use crate::output::print;
 use crate::photographs;
 use crate::progress::Progress;
 
@@ -30,20 +32,58 @@ pub(crate) fn run(arguments: &RecoverArguments) -> Result<()> {
     if arguments.method.is_some() && arguments.preset == Preset::Best {
         return Err(Usage("--method is for the preset `paper`; add --preset paper or leave it out".into()).into());
     }
-    let measured = Measured::read(arguments)?;
-    let (size, n_planes) = (measured.planes[0].image_size(), measured.planes.len());
-    let truth = prepare(&arguments.picture, arguments.run.force, size, n_planes)?;
-    let started = Instant::now();
+    let inputs = arguments.measurements.clone();
+    let works = works(inputs, arguments.measurements.len() > 1, &arguments.picture, arguments.run.force)?;
     let progress = Progress::start("recovering")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
-    let way = match arguments.preset {
-        Preset::Best => best(arguments, &measured, &truth, run)?,
-        Preset::Paper => paper(arguments, &measured, run)?,
-    };
+    let mut models = BTreeMap::new();
+    let outcome = batch::each(&works, &progress, run, |work, run| Done::recover(arguments, work, &mut models, run))?;
     drop(progress);
-    write(&arguments.picture, BitDepth::Eight, &way.planes)?;
-    report(arguments, &measured, (&way, &truth), started.elapsed().as_secs_f64())
+    report(arguments, &outcome)
+}
+
+/// A picture that was recovered.
+struct Done<'a> {
+    work: &'a Work,
+    size: Size,
+    n_planes: usize,
+    n_measurements: usize,
+    /// The share of the numbers that were measured.
+    share: f64,
+    method: String,
+    psnr: Option<f64>,
+    psnr_of_blocks: Option<f64>,
+    seconds: f64,
+}
+
+/// Models of the paper's methods by the side of their patches.
+type Models = BTreeMap<usize, Model<f32>>;
+
+impl<'a> Done<'a> {
+    fn recover(arguments: &RecoverArguments, work: &'a Work, models: &mut Models, run: Run<'_>) -> Result<Self> {
+        let started = Instant::now();
+        let measured = Measured::read(&work.input, arguments)?;
+        let (first, n_planes) = (&measured.planes[0], measured.planes.len());
+        let truth = truth(&arguments.picture, &work.input, first.image_size(), n_planes)?;
+        let way = match arguments.preset {
+            Preset::Best => best(arguments, &measured, &truth, run)?,
+            Preset::Paper => paper(arguments, &measured, models, run)?,
+        };
+        write(&arguments.picture, &work.output, BitDepth::Eight, &way.planes)?;
+        let n_measurements = first.phi().n_measurements();
+        Ok(Self {
+            work,
+            size: first.image_size(),
+            n_planes,
+            n_measurements,
+            share: n_measurements as f64 / first.phi().n_features() as f64,
+            psnr: truth.psnr(way.planes.iter().map(|plane| &plane.image))?,
+            psnr_of_blocks: if way.starts.is_empty() { None } else { truth.psnr(way.starts.iter())? },
+            method: way.name,
+            seconds: started.elapsed().as_secs_f64(),
+        })
+    }
 }
 
 /// How the picture was recovered, and its planes.
@@ -80,11 +120,14 @@ fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: R
     Ok(recovered)
 }
 
-fn paper(arguments: &RecoverArguments, measured: &Measured, run: Run<'_>) -> Result<Recovered> {
+fn paper(arguments: &RecoverArguments, measured: &Measured, models: &mut Models, run: Run<'_>) -> Result<Recovered> {
     let side = measured.planes[0].block_side();
-    let model = match &arguments.model {
-        Some(path) => model_file::load::<f32>(path)?.model,
-        None => trained(arguments.method.unwrap_or(Method::RandExAv), side, run.part(0..1, 2))?,
+    let model = match models.entry(side) {
+        Entry::Occupied(ready) => ready.into_mut(),
+        Entry::Vacant(place) => place.insert(match &arguments.model {
+            Some(path) => model_file::load::<f32>(path)?.model,
+            None => trained(arguments.method.unwrap_or(Method::RandExAv), side, run.part(0..1, 2))?,
+        }),
     };
     let coder = Lasso::lambda(LAMBDA * WHITE);
     let count = measured.planes.len();
@@ -94,7 +137,7 @@ fn paper(arguments: &RecoverArguments, measured: &Measured, run: Run<'_>) -> Res
         let dc = measured.means.as_ref().map_or(Dc::Free, |means| Dc::Known(&means[plane]));
         let phi = Dense::new(measurements.phi().matrix().converted().view())?;
         let values = measurements.values().converted();
-        let blocks = Blockwise { coder: &coder, dc }.recover(&model, &phi, values.view(), part)?;
+        let blocks = Blockwise { coder: &coder, dc }.recover(model, &phi, values.view(), part)?;
         // All pixels of a block share its spread.
         let pixels = phi.n_features();
         let spread = Matrix::from_fn(pixels, blocks.spread.len(), |_, i| (blocks.spread[i] / side as f64) as f32);
@@ -120,37 +163,37 @@ fn trained(method: Method, side: usize, run: Run<'_>) -> Result<Model<f32>> {
     Ok(recipe.train(TrainingSet::new(patches.view()), &mut |_, _| Ok(()), run)?.model)
 }
 
-fn report(
-    arguments: &RecoverArguments,
-    measured: &Measured,
-    (way, truth): (&Recovered, &Truth),
-    seconds: f64,
-) -> Result<()> {
-    let first = &measured.planes[0];
-    let psnr = truth.psnr(way.planes.iter().map(|plane| &plane.image))?;
-    let start = if way.starts.is_empty() { None } else { truth.psnr(way.starts.iter())? };
-    let share = 100.0 * first.phi().n_measurements() as f64 / first.phi().n_features() as f64;
-    let compared = psnr.map_or(String::new(), |psnr| format!("\nPSNR {psnr:.2} dB"));
-    let alone = start.map_or(String::new(), |start| format!("; every block on its own {start:.2} dB"));
-    let text = format!(
-        "{} picture from {share:.1} % of its numbers, by {} ({seconds:.1} s){compared}{alone}\nwrote {}",
-        first.image_size(),
-        way.name,
-        arguments.picture.output.display()
-    );
+fn report(arguments: &RecoverArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
+    let line = |done: &Done<'_>| {
+        let Done { work, size, share, method, psnr, psnr_of_blocks, seconds, .. } = done;
+        let compared = psnr.map_or(String::new(), |psnr| format!("\nPSNR {psnr:.2} dB"));
+        let alone = psnr_of_blocks.map_or(String::new(), |alone| format!("; every block on its own {alone:.2} dB"));
+        format!(
+            "{size} picture from {:.1} % of its numbers, by {method} ({seconds:.1} s){compared}{alone}\nwrote {}",
+            100.0 * share,
+            work.output.display()
+        )
+    };
+    let picture = |done: &Done<'_>| {
+        json!({
+            "input": done.work.input.display().to_string(),
+            "output": done.work.output.display().to_string(),
+            "width": done.size.width,
+            "height": done.size.height,
+            "planes": done.n_planes,
+            "n_measurements": done.n_measurements,
+            "method": done.method,
+            "psnr": decibels(done.psnr),
+            "psnr_of_blocks": decibels(done.psnr_of_blocks),
+            "seconds": done.seconds,
+        })
+    };
     let object = json!({
         "program": "sparsemble recover",
         "version": env!("CARGO_PKG_VERSION"),
-        "output": arguments.picture.output.display().to_string(),
         "uncertainty": arguments.picture.uncertainty.as_ref().map(|path| path.display().to_string()),
-        "width": first.image_size().width,
-        "height": first.image_size().height,
-        "planes": measured.planes.len(),
-        "n_measurements": first.phi().n_measurements(),
-        "method": way.name,
-        "psnr": decibels(psnr),
-        "psnr_of_blocks": decibels(start),
-        "seconds": seconds,
+        "pictures": outcome.done.iter().map(picture).collect::<Vec<_>>(),
+        "failed": outcome.failures(),
     });
-    print(arguments.run.json, &object, &text)
+    outcome.print(arguments.run.json, &object, line)
 }

@@ -6,36 +6,54 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde_json::json;
 use sparsemble::degradation::{Blur, Mask};
-use sparsemble::image::{GrayImage, Picture, Size, WHITE, read, read_picture};
+use sparsemble::image::{GrayImage, Size, WHITE, read, read_picture};
 use sparsemble::restoration::{Restored, deblur, denoise, inpaint};
 use sparsemble::{Run, matrix_file};
 
 use super::measured::matrix_of_rows;
-use super::restored::{decibels, prepare, write};
+use super::restored::{decibels, truth, works, write};
 use crate::args::{RestoreArguments, Task};
+use crate::batch::{self, Outcome, Work};
 use crate::failure::Usage;
-use crate::output::print;
+use crate::pictures::{are_many, pictures_of};
 use crate::progress::Progress;
 
 pub(crate) fn run(arguments: &RestoreArguments) -> Result<()> {
     check(arguments)?;
-    let picture = read_picture(&arguments.image)?;
-    let size = picture.planes[0].size();
-    let truth = prepare(&arguments.picture, arguments.run.force, size, picture.planes.len())?;
-    let work = Work::prepare(arguments, size)?;
-    let started = Instant::now();
+    let images = pictures_of(&arguments.images)?;
+    let works = works(images, are_many(&arguments.images), &arguments.picture, arguments.run.force)?;
     let progress = Progress::start("restoring")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
-    let count = picture.planes.len();
-    let planes = picture.planes.iter().enumerate();
-    let planes = planes.map(|(number, plane)| work.restore(plane, run.part(number..number + 1, count)));
-    let planes = planes.collect::<sparsemble::Result<Vec<_>>>()?;
+    let outcome = batch::each(&works, &progress, run, |work, run| Done::restore(arguments, work, run))?;
     drop(progress);
-    write(&arguments.picture, picture.depth, &planes)?;
-    let damaged = truth.psnr(picture.planes.iter())?;
-    let psnr = truth.psnr(planes.iter().map(|plane| &plane.image))?;
-    report(arguments, &picture, (damaged, psnr), started.elapsed().as_secs_f64())
+    report(arguments, &outcome)
+}
+
+/// A picture that was restored.
+struct Done<'a> {
+    work: &'a Work,
+    size: Size,
+    n_planes: usize,
+    /// The PSNR before and after, if the original is known.
+    psnr: [Option<f64>; 2],
+    seconds: f64,
+}
+
+impl<'a> Done<'a> {
+    fn restore(arguments: &RestoreArguments, work: &'a Work, run: Run<'_>) -> Result<Self> {
+        let started = Instant::now();
+        let picture = read_picture(&work.input)?;
+        let (size, n_planes) = (picture.planes[0].size(), picture.planes.len());
+        let truth = truth(&arguments.picture, &work.input, size, n_planes)?;
+        let damage = Damage::of(arguments, size)?;
+        let planes = picture.planes.iter().enumerate();
+        let planes = planes.map(|(number, plane)| damage.undo(plane, run.part(number..number + 1, n_planes)));
+        let planes = planes.collect::<sparsemble::Result<Vec<_>>>()?;
+        write(&arguments.picture, &work.output, picture.depth, &planes)?;
+        let psnr = [truth.psnr(picture.planes.iter())?, truth.psnr(planes.iter().map(|plane| &plane.image))?];
+        Ok(Self { work, size, n_planes, psnr, seconds: started.elapsed().as_secs_f64() })
+    }
 }
 
 /// An option that the task does not use is refused and not passed over.
@@ -50,15 +68,15 @@ fn check(arguments: &RestoreArguments) -> Result<()> {
     Ok(())
 }
 
-/// What is to be done to each plane.
-enum Work {
+/// What is to be undone in each plane.
+enum Damage {
     Denoise(f64),
     Inpaint(Mask, f64),
     Deblur(Blur, f64),
 }
 
-impl Work {
-    fn prepare(arguments: &RestoreArguments, size: Size) -> Result<Self> {
+impl Damage {
+    fn of(arguments: &RestoreArguments, size: Size) -> Result<Self> {
         Ok(match arguments.task {
             Task::Denoise => Self::Denoise(arguments.sigma.unwrap_or(25.0)),
             Task::Inpaint => {
@@ -72,7 +90,7 @@ impl Work {
         })
     }
 
-    fn restore(&self, plane: &GrayImage, run: Run<'_>) -> sparsemble::Result<Restored> {
+    fn undo(&self, plane: &GrayImage, run: Run<'_>) -> sparsemble::Result<Restored> {
         match self {
             Self::Denoise(sigma) => denoise(plane, *sigma, run),
             Self::Inpaint(mask, sigma) => inpaint(plane, mask, *sigma, run),
@@ -103,32 +121,34 @@ fn kernel(text: &str, size: Size) -> Result<Blur> {
     }
 }
 
-fn report(
-    arguments: &RestoreArguments,
-    picture: &Picture,
-    (damaged, psnr): (Option<f64>, Option<f64>),
-    seconds: f64,
-) -> Result<()> {
-    let (size, n_planes) = (picture.planes[0].size(), picture.planes.len());
+fn report(arguments: &RestoreArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
     let task = format!("{:?}", arguments.task).to_lowercase();
-    let compared = match (damaged, psnr) {
-        (Some(damaged), Some(psnr)) => format!("\nPSNR {damaged:.2} dB before, {psnr:.2} dB after"),
-        _ => String::new(),
+    let line = |Done { work, size, psnr, seconds, .. }: &Done<'_>| {
+        let compared = match psnr {
+            [Some(before), Some(after)] => format!("\nPSNR {before:.2} dB before, {after:.2} dB after"),
+            _ => String::new(),
+        };
+        format!("{task}: {size} picture ({seconds:.1} s){compared}\nwrote {}", work.output.display())
     };
-    let text =
-        format!("{task}: {size} picture ({seconds:.1} s){compared}\nwrote {}", arguments.picture.output.display());
+    let picture = |Done { work, size, n_planes, psnr: [before, after], seconds }: &Done<'_>| {
+        json!({
+            "input": work.input.display().to_string(),
+            "output": work.output.display().to_string(),
+            "width": size.width,
+            "height": size.height,
+            "planes": n_planes,
+            "psnr_before": decibels(*before),
+            "psnr": decibels(*after),
+            "seconds": seconds,
+        })
+    };
     let object = json!({
         "program": "sparsemble restore",
         "version": env!("CARGO_PKG_VERSION"),
-        "output": arguments.picture.output.display().to_string(),
-        "uncertainty": arguments.picture.uncertainty.as_ref().map(|path| path.display().to_string()),
         "task": task,
-        "width": size.width,
-        "height": size.height,
-        "planes": n_planes,
-        "psnr_before": decibels(damaged),
-        "psnr": decibels(psnr),
-        "seconds": seconds,
+        "uncertainty": arguments.picture.uncertainty.as_ref().map(|path| path.display().to_string()),
+        "pictures": outcome.done.iter().map(picture).collect::<Vec<_>>(),
+        "failed": outcome.failures(),
     });
-    print(arguments.run.json, &object, &text)
+    outcome.print(arguments.run.json, &object, line)
 }

@@ -1,6 +1,6 @@
 //! What `recover` and `restore` have in common: the picture to write, and the one to compare it with.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
@@ -10,7 +10,10 @@ use sparsemble::restoration::Restored;
 use sparsemble::{Matrix, matrix_file};
 
 use crate::args::PictureArguments;
+use crate::batch::{self, Target, Work, renamed};
+use crate::failure::Usage;
 use crate::output::claim;
+use crate::pictures::reference_of;
 
 /// How much brighter than its deviation a pixel of the picture of deviations is.
 const BRIGHTER: f64 = 10.0;
@@ -18,15 +21,21 @@ const BRIGHTER: f64 = 10.0;
 /// What the result is compared with, plane by plane.
 pub(super) struct Truth(Option<Vec<GrayImage>>);
 
-/// Checks before the work begins that all can be written at its end, and reads what a picture of this size and as many
-/// planes is to be compared with.
-pub(super) fn prepare(arguments: &PictureArguments, force: bool, size: Size, n_planes: usize) -> Result<Truth> {
-    claim(&arguments.output, force)?;
-    PictureFormat::of(&arguments.output)?;
+/// What is to be done for these inputs, after all names have been checked.
+pub(super) fn works(inputs: Vec<PathBuf>, many: bool, arguments: &PictureArguments, force: bool) -> Result<Vec<Work>> {
+    let target = Target { output: Some(&arguments.output), batch: &arguments.batch, force };
+    let works = batch::works(inputs, many, &target, |input| renamed(input, ".png"))?;
+    works.iter().try_for_each(|work| PictureFormat::of(&work.output).map(drop))?;
     if let Some(path) = &arguments.uncertainty {
-        claim_uncertainty(path, force)?;
+        claim_uncertainty(path, many, force)?;
     }
+    Ok(works)
+}
+
+/// Reads what a picture of this size and as many planes is to be compared with.
+pub(super) fn truth(arguments: &PictureArguments, input: &Path, size: Size, n_planes: usize) -> Result<Truth> {
     let Some(path) = &arguments.reference else { return Ok(Truth(None)) };
+    let path = &reference_of(input, path)?;
     // One plane is compared with the brightness.
     let truth = if n_planes == 1 { vec![read(path)?] } else { read_picture(path)?.planes };
     if truth.len() != n_planes || truth[0].size() != size {
@@ -36,7 +45,10 @@ pub(super) fn prepare(arguments: &PictureArguments, force: bool, size: Size, n_p
 }
 
 /// Checks before the work begins that what is known of the errors can be written at its end.
-pub(super) fn claim_uncertainty(path: &Path, force: bool) -> Result<()> {
+pub(super) fn claim_uncertainty(path: &Path, many: bool, force: bool) -> Result<()> {
+    if many {
+        return Err(Usage("--uncertainty is for one picture; give them one at a time".into()).into());
+    }
     claim(path, force)?;
     if matrix_file::is_matrix_file(path) {
         return Ok(matrix_file::expect_samples_name(path)?);
@@ -62,10 +74,10 @@ impl Truth {
 }
 
 /// Writes the planes of a picture, and how sure they are.
-pub(super) fn write(arguments: &PictureArguments, depth: BitDepth, planes: &[Restored]) -> Result<()> {
+pub(super) fn write(arguments: &PictureArguments, output: &Path, depth: BitDepth, planes: &[Restored]) -> Result<()> {
     let depth = if arguments.sixteen_bit { BitDepth::Sixteen } else { depth };
     let images = |of: fn(&Restored) -> &GrayImage| planes.iter().map(|plane| of(plane).clone()).collect::<Vec<_>>();
-    write_picture(&arguments.output, &Picture { planes: images(|plane| &plane.image), depth })?;
+    write_picture(output, &Picture { planes: images(|plane| &plane.image), depth })?;
     match &arguments.uncertainty {
         Some(path) => write_uncertainty(path, &images(|plane| &plane.deviation)),
         None => Ok(()),

@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
+mod batch;
 mod cluster;
 mod info;
+mod json;
+mod manners;
 mod program;
 mod represent;
 mod restore;
 mod resume;
+mod streams;
 mod train;
 mod upscale;
 mod weights;

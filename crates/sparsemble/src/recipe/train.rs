@@ -84,6 +84,44 @@ impl Recipe {
         (T::instances().train)(self, Work { set, so_far: Some(so_far), run }, watch)
     }
 
+    /// Atoms to begin with, as the model of no step yet that [`resume`](Self::resume) goes on from (warm start).
+    ///
+    /// # Errors
+    /// If the method does not learn one dictionary.
+    ///
+    /// # Example
+    /// ```
+    /// use sparsemble::dictionary::Dictionary;
+    /// use sparsemble::recipe::{Recipe, TrainingSet};
+    /// use sparsemble::{Matrix, Run};
+    ///
+    /// let samples = Matrix::from_fn(4, 60, |r, i| ((r * i + 3 * r + i) as f32).sin());
+    /// let atoms = Dictionary::new(Matrix::from_fn(4, 5, |r, k| ((r + k) as f32).cos()))?;
+    /// let recipe = Recipe { max_iterations: 3, ..Recipe::new("alt-opt".parse()?) };
+    /// let trained =
+    ///     recipe.resume(TrainingSet::new(samples.view()), recipe.begun(&atoms)?, &mut |_, _| Ok(()), Run::default())?;
+    /// assert_eq!(trained.model.n_atoms(), 5);
+    /// # Ok::<(), sparsemble::Error>(())
+    /// ```
+    pub fn begun<T: Scalar>(&self, atoms: &Dictionary<T>) -> Result<Model<T>> {
+        let training = Training {
+            method: self.method.to_string(),
+            coder: self.coder.to_string(),
+            seed: self.seed,
+            ..Training::default()
+        };
+        match self.method {
+            Method::AltOpt | Method::Mod | Method::KSvd => Ok(Model::Dictionary(atoms.clone(), training)),
+            Method::Online => Ok(Model::Online(Box::new(self.online().begin(atoms)?), training)),
+            _ => Err(Error::parameter("method", self.method, "does not begin with a dictionary; leave the atoms out")),
+        }
+    }
+
+    fn online(&self) -> OnlineAltOpt {
+        let (coder, seed) = (self.coder.clone(), self.seed);
+        OnlineAltOpt { coder, epochs: self.max_iterations, seed, ..OnlineAltOpt::default() }
+    }
+
     /// [`Self::train`] and [`Self::resume`]; see [`crate::instances`].
     pub(crate) fn train_here<T: Scalar>(&self, work: Work<'_, T>, watch: &mut Watch<'_, T>) -> Result<Trained<T>> {
         if work.set.phi.is_some() && !self.method.boosts() {
@@ -154,8 +192,7 @@ impl Recipe {
         Work { set, so_far, run }: Work<'_, T>,
         watch: &mut Watch<'_, T>,
     ) -> Result<Trained<T>> {
-        let (coder, start) = (self.coder.clone(), Centers::new(self.n_atoms));
-        let settings = OnlineAltOpt { coder, epochs: self.max_iterations, seed: self.seed, ..OnlineAltOpt::default() };
+        let (settings, start) = (self.online(), Centers::new(self.n_atoms));
         let n_samples = set.samples.columns();
         let passes = self.max_iterations.saturating_add(1);
         let part = |pass: std::ops::Range<usize>| run.passes(pass, passes, n_samples);

@@ -119,10 +119,27 @@ impl NonLocal {
         pilot: Option<&GrayImage>,
         run: Run<'_>,
     ) -> Result<GrayImage> {
-        self.pass_by_pass(image, sigma, (0, pilot), run, |_| ())
+        self.pass_by_pass(image, sigma, (0, pilot), run, |_, _| ())
     }
 
-    /// As [`estimate`](Self::estimate), telling of the result of each pass. Every turn has other grids of patches, so that
+    /// A turn of an image-level restoration, as [`PicturePrior`](super::PicturePrior) has it, and its multiply-adds in
+    /// finding groups and estimating them: what the speed of this machine is compared with.
+    ///
+    /// # Errors
+    /// See [`NonLocal`].
+    pub fn denoise_and_count(
+        &self,
+        image: &GrayImage,
+        sigma: f64,
+        turn: usize,
+        run: Run<'_>,
+    ) -> Result<(GrayImage, u64)> {
+        let mut total = 0;
+        let found = self.pass_by_pass(image, sigma, (turn, None), run, |_, multiply_adds| total += multiply_adds)?;
+        Ok((found, total))
+    }
+
+    /// As [`estimate`](Self::estimate), telling of the result of each pass and of its multiply-adds. Every turn has other grids of patches, so that
     /// over some turns no pixel is always at the border of its patches.
     pub(super) fn pass_by_pass(
         &self,
@@ -130,7 +147,7 @@ impl NonLocal {
         sigma: f64,
         (turn, pilot): (usize, Option<&GrayImage>),
         run: Run<'_>,
-        mut tell: impl FnMut(&GrayImage),
+        mut tell: impl FnMut(&GrayImage, u64),
     ) -> Result<GrayImage> {
         self.check(image.size(), sigma)?;
         let noisy = Plane::new(image, "image")?;
@@ -146,8 +163,8 @@ impl NonLocal {
             };
             let factor = if guide.is_some() { 1.0 } else { self.caution.sqrt() };
             let step = Pass { settings: self, noisy: &noisy, pilot: guide.as_ref(), noise: (sigma * factor) as f32 };
-            let found = step.estimate(turn * self.passes + pass, part)?;
-            tell(&found);
+            let (found, groups) = step.estimate(turn * self.passes + pass, part)?;
+            tell(&found, groups * self.group_cost(guide.is_some()));
             pilot = Some(found);
         }
         // There is at least one pass.
@@ -176,6 +193,14 @@ impl NonLocal {
         Ok(())
     }
 
+    /// The multiply-adds of a group: distances of all patches in reach; XᵀX, Xᵀ(Y − m) if that is another, and XW; the
+    /// factor of a system and its solution, forward and back.
+    fn group_cost(&self, has_pilot: bool) -> u64 {
+        let [side, n, reach] = [self.side, self.group, self.reach].map(|count| count as u64);
+        let products = if has_pilot { 3 } else { 2 };
+        (2 * reach * side).pow(2) + products * (side * n).pow(2) + n.pow(3) * 7 / 6
+    }
+
     /// The first row or column of each patch that a group may be made for: at the stride from an offset, and at both
     /// ends.
     fn origins(&self, length: usize, offset: usize) -> Vec<usize> {
@@ -196,7 +221,8 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn estimate(&self, number: usize, run: Run<'_>) -> Result<GrayImage> {
+    /// The estimate, and of how many groups.
+    fn estimate(&self, number: usize, run: Run<'_>) -> Result<(GrayImage, u64)> {
         let NonLocal { side, stride, group, reach, .. } = *self.settings;
         let size = self.noisy.size();
         let mut offsets = Draw { seed: 0, round: number as u64 }.stream("non-local grid");
@@ -209,7 +235,8 @@ impl Pass<'_> {
             || (Matcher::new(side, reach, group), GroupEstimator::new(side, group)),
             |space, strip| Ok(dispatch!(best_level(), simd => self.strip(simd, &rows[strip.clone()], &columns, space))),
         )?;
-        GrayImage::new(size, means(&canvases, size, side))
+        let groups = canvases.iter().map(Canvas::groups).sum();
+        Ok((GrayImage::new(size, means(&canvases, size, side))?, groups))
     }
 
     /// The sums of the estimates of some rows of groups.

@@ -23,7 +23,7 @@ const FEW_KNOWN: f64 = 0.65;
 pub fn denoise(image: &GrayImage, noise: f64, run: Run<'_>) -> Result<Restored> {
     let mut opinions = Opinions::new(image.samples().len());
     let image =
-        NonLocal::white_noise().pass_by_pass(image, noise, (0, None), run, |pass| opinions.add(pass.samples()))?;
+        NonLocal::white_noise().pass_by_pass(image, noise, (0, None), run, |pass, _| opinions.add(pass.samples()))?;
     Ok(Restored { deviation: opinions.deviation(&image)?, image })
 }
 

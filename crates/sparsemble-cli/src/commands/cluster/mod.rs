@@ -2,7 +2,6 @@
 
 mod page;
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
@@ -26,18 +25,10 @@ const LABEL_NAMES: [&str; 5] = ["label", "class", "target", "cluster", "y"];
 
 pub(crate) fn run(arguments: &ClusterArguments) -> Result<()> {
     matrix_file::expect_clusters_name(&arguments.output)?;
-    let outputs = [
-        ("--output", Some(&arguments.output)),
-        ("--save-graph", arguments.save_graph.as_ref()),
-        ("--report", arguments.report.as_ref()),
-    ];
-    let mut taken = vec![("FILE", place(&arguments.samples))];
-    for (option, path) in outputs.into_iter().filter_map(|(option, path)| Some((option, path?))) {
+    for path in
+        [Some(&arguments.output), arguments.save_graph.as_ref(), arguments.report.as_ref()].into_iter().flatten()
+    {
         claim(path, arguments.run.force)?;
-        if let Some((other, _)) = taken.iter().find(|(_, other)| *other == place(path)) {
-            return Err(Usage(format!("{option} and {other} are the same file {}; choose two", path.display())).into());
-        }
-        taken.push((option, place(path)));
     }
     if let Some(path) = arguments.save_graph.as_ref().filter(|path| path.extension().is_none_or(|end| end != "npz")) {
         return Err(Usage(format!("--save-graph {}: the name must end in .npz", path.display())).into());
@@ -46,12 +37,6 @@ pub(crate) fn run(arguments: &ClusterArguments) -> Result<()> {
         f32::NAME => cluster::<f32>(arguments),
         _ => cluster::<f64>(arguments),
     }
-}
-
-/// A file by its folder and its name, however it was written.
-fn place(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).join(path.file_name().unwrap_or_default())
 }
 
 /// What was found, and how long each stage took.
@@ -112,7 +97,7 @@ fn settings(arguments: &ClusterArguments) -> GraphClustering {
     let (preparation, spectral) = (&arguments.preparation, &arguments.spectral);
     let default = GraphClustering::new(arguments.clusters.0);
     GraphClustering {
-        preparation: Preparation { centre: preparation.center, scale: preparation.scale, unit: !preparation.keep_norm },
+        preparation: Preparation { centre: preparation.centre, scale: preparation.scale, unit: !preparation.keep_norm },
         merge_duplicates: !preparation.keep_duplicates,
         graph: arguments.method.clone(),
         form: if arguments.save_graph.is_some() || arguments.report.is_some() {

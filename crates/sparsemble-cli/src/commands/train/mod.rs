@@ -10,6 +10,7 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::json;
 use sparsemble::degradation::Degradation;
+use sparsemble::dictionary::Dictionary;
 use sparsemble::model_file::{self, PhiRecord, Record};
 use sparsemble::recipe::{Recipe, Step, Trained, TrainingSet};
 use sparsemble::{Error, Model, Run, Scalar};
@@ -29,27 +30,32 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<()> {
     let place = Place::claim(arguments)?;
     let sources = Sources::find(arguments)?;
     match arguments.dtype.map_or_else(|| sources.dtype(), Ok)? {
-        Dtype::F32 => Training::<f32>::prepare(arguments, &recipe, &sources)?.run(&place),
-        Dtype::F64 => Training::<f64>::prepare(arguments, &recipe, &sources)?.run(&place),
+        Dtype::F32 => Training::<f32>::prepare(arguments, recipe, &sources)?.run(&place),
+        Dtype::F64 => Training::<f64>::prepare(arguments, recipe, &sources)?.run(&place),
     }
 }
 
 /// All that decides a training.
 struct Training<'a, T> {
     arguments: &'a TrainArguments,
-    recipe: &'a Recipe,
+    recipe: Recipe,
+    /// The atoms to begin with.
+    start: Option<Dictionary<T>>,
     samples: Samples<T>,
     masses: Option<Vec<f64>>,
     phi: Option<PhiRecord<T>>,
 }
 
 impl<'a, T: Scalar> Training<'a, T> {
-    fn prepare(arguments: &'a TrainArguments, recipe: &'a Recipe, sources: &Sources) -> Result<Self> {
+    fn prepare(arguments: &'a TrainArguments, recipe: Recipe, sources: &Sources) -> Result<Self> {
+        let start: Option<Dictionary<T>> = arguments.warm_start.as_deref().map(settings::atoms).transpose()?;
+        let n_atoms = start.as_ref().map_or(recipe.n_atoms, Dictionary::n_atoms);
+        let recipe = Recipe { n_atoms, ..recipe };
         let samples: Samples<T> = sources.read(&arguments.patches, arguments.seed)?;
         let phi = |text: &str| settings::phi(text, samples.view().rows());
         let phi = arguments.phi.as_deref().map(phi).transpose()?;
         let masses = arguments.masses.as_deref().map(settings::masses).transpose()?;
-        Ok(Self { arguments, recipe, samples, masses, phi })
+        Ok(Self { arguments, recipe, start, samples, masses, phi })
     }
 
     fn set(&self) -> TrainingSet<'_, T> {
@@ -58,25 +64,30 @@ impl<'a, T: Scalar> Training<'a, T> {
     }
 
     fn run(&self, place: &Place) -> Result<()> {
-        let start = Instant::now();
+        let started = Instant::now();
         let progress = Progress::start("looking at the samples")?;
         let tell = |done: usize, total: usize| progress.tell(done, total);
         let run = Run::threads(self.arguments.run.threads).on_progress(&tell);
         let record = self.record(run)?;
         let so_far = place.so_far(&record)?;
         let resumed = so_far.is_some();
+        let start = self.start.as_ref().map(|atoms| self.recipe.begun(atoms)).transpose()?;
         progress.say("training".into());
-        let trained = self.train(so_far, place, &record, &progress, run).map_err(|error| place.explain(error))?;
+        let trained =
+            self.train(so_far.or(start), place, &record, &progress, run).map_err(|error| place.explain(error))?;
         model_file::save(&self.arguments.output, &trained.model, &record)?;
         place.clear();
         drop(progress);
-        self.report(&trained, resumed, start.elapsed().as_secs_f64())
+        self.report(&trained, resumed, started.elapsed().as_secs_f64())
     }
 
     /// What is written beside the model.
     fn record(&self, run: Run<'_>) -> Result<Record<T>> {
-        let mut record = Record::of(self.recipe, self.set(), self.samples.description.clone(), run)?;
+        let mut record = Record::of(&self.recipe, self.set(), self.samples.description.clone(), run)?;
         record.parameters.extend(self.samples.parameters.clone());
+        if let Some(path) = &self.arguments.warm_start {
+            record.parameters.insert("warm_start".into(), path.display().to_string());
+        }
         Ok(Record { phi: self.phi.clone(), ..record })
     }
 

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use sparsemble::degradation::{Dense, Operator};
+use sparsemble::dictionary::Dictionary;
 use sparsemble::ensemble::Validation;
-use sparsemble::model_file::PhiRecord;
+use sparsemble::model_file::{self, PhiRecord};
 use sparsemble::recipe::{Method, Recipe};
 use sparsemble::restoration::super_resolution::UpscalerLearner;
-use sparsemble::{Scalar, matrix_file};
+use sparsemble::{Model, Scalar, matrix_file};
 
 use crate::args::{Dtype, TrainArguments};
 use crate::failure::Usage;
@@ -20,6 +21,7 @@ pub(super) fn recipe(method: Method, arguments: &TrainArguments) -> Result<Recip
         (arguments.models.is_some(), method.has_models(), "--models"),
         (arguments.levels.is_some(), method.has_levels(), "--levels"),
         (arguments.iterations.is_some(), method.iterates(), "--iterations"),
+        (arguments.warm_start.is_some(), method.iterates() && method != Method::Gaussians, "--warm-start"),
         (arguments.validation.is_some(), method.boosts(), "--validation"),
         (arguments.phi.is_some(), method.boosts(), "--phi"),
         (coder.is_some(), method.has_coder(), "a coder"),
@@ -52,6 +54,7 @@ pub(super) fn upscaler(arguments: &TrainArguments) -> Result<UpscalerLearner> {
     for (given, option) in [
         (arguments.levels.is_some(), "--levels"),
         (arguments.iterations.is_some(), "--iterations"),
+        (arguments.warm_start.is_some(), "--warm-start"),
         (arguments.validation.is_some(), "--validation"),
         (arguments.phi.is_some(), "--phi"),
         (arguments.masses.is_some(), "--masses"),
@@ -85,6 +88,18 @@ pub(super) fn upscaler(arguments: &TrainArguments) -> Result<UpscalerLearner> {
     }
     learner.precision = arguments.precision.unwrap_or(learner.precision);
     Ok(learner)
+}
+
+/// The atoms of a model, to begin with.
+pub(super) fn atoms<T: Scalar>(path: &Path) -> Result<Dictionary<T>> {
+    match model_file::load::<T>(path)?.model {
+        Model::Dictionary(dictionary, _) => Ok(dictionary),
+        Model::Online(learner, _) => Ok(learner.dictionary().clone()),
+        _ => bail!(
+            "{} holds no single dictionary to begin with; give one of alt-opt, mod, k-svd or online",
+            path.display()
+        ),
+    }
 }
 
 /// The masses in a file, a number a row.

@@ -4,7 +4,8 @@ mod method;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -17,9 +18,10 @@ use self::method::Method;
 use super::measured::parse_size;
 use super::restored::{claim_uncertainty, write_uncertainty};
 use crate::args::UpscaleArguments;
+use crate::batch::{self, Outcome, Target, Work, renamed};
 use crate::failure::Usage;
-use crate::output::{claim, print, warn};
-use crate::pictures::pictures_of;
+use crate::output::warn;
+use crate::pictures::{are_many, pictures_of};
 use crate::progress::Progress;
 
 /// The scales that methods have.
@@ -28,30 +30,14 @@ const LARGEST: usize = 4;
 
 pub(crate) fn run(arguments: &UpscaleArguments) -> Result<()> {
     let works = works(arguments)?;
-    if let Some(path) = &arguments.uncertainty {
-        claim_uncertainty(path, arguments.run.force)?;
-    }
     let progress = Progress::start("enlarging")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     // By scale.
     let mut methods = BTreeMap::new();
-    let mut done = Vec::new();
-    for (number, work) in works.iter().enumerate() {
-        if works.len() > 1 {
-            progress.say(format!("{} of {}: {}", number + 1, works.len(), file_name(&work.input)));
-        }
-        let enlarged = work.enlarge(arguments, &mut methods, run.part(number..number + 1, works.len()));
-        done.push(enlarged?);
-    }
+    let outcome = batch::each(&works, &progress, run, |work, run| enlarge(work, arguments, &mut methods, run))?;
     drop(progress);
-    report(arguments, &done)
-}
-
-/// A picture to read and the one to write.
-struct Work {
-    input: PathBuf,
-    output: PathBuf,
+    report(arguments, &outcome)
 }
 
 /// One that was written.
@@ -69,94 +55,63 @@ fn works(arguments: &UpscaleArguments) -> Result<Vec<Work>> {
             format!("--scale {}: give 1 to {LARGEST}, and enlarge the result again for more", arguments.scale);
         return Err(Usage(message).into());
     }
-    let inputs = pictures_of(&arguments.inputs)?;
-    let many = inputs.len() > 1 || arguments.inputs[0].is_dir();
-    if many && arguments.uncertainty.is_some() {
-        return Err(Usage("--uncertainty is for one picture; enlarge them one at a time".into()).into());
+    let (inputs, many) = (pictures_of(&arguments.inputs)?, are_many(&arguments.inputs));
+    if let Some(path) = &arguments.uncertainty {
+        claim_uncertainty(path, many, arguments.run.force)?;
     }
-    let folder = match &arguments.output {
-        Some(output) if many || output.is_dir() => {
-            std::fs::create_dir_all(output).with_context(|| format!("cannot make the folder {}", output.display()))?;
-            Some(output.as_path())
-        }
-        _ => None,
-    };
-    let works = inputs.into_iter().map(|input| {
-        let output = match (folder, &arguments.output) {
-            (Some(folder), _) => folder.join(larger_name(&input, arguments)),
-            (None, Some(output)) => output.clone(),
-            (None, None) => input.with_file_name(larger_name(&input, arguments)),
-        };
-        Work { input, output }
-    });
-    let works: Vec<Work> = works.collect();
-    for (number, work) in works.iter().enumerate() {
-        claim(&work.output, arguments.run.force)?;
-        PictureFormat::of(&work.output)?;
-        if let Some(twin) = works[..number].iter().find(|other| other.output == work.output) {
-            let [one, two] = [&twin.input, &work.input].map(|path| path.display());
-            return Err(Usage(format!("{one} and {two} would both become {}", work.output.display())).into());
-        }
-    }
+    let target = Target { output: arguments.output.as_deref(), batch: &arguments.batch, force: arguments.run.force };
+    let works = batch::works(inputs, many, &target, |input| larger_name(input, arguments))?;
+    works.iter().try_for_each(|work| PictureFormat::of(&work.output).map(drop))?;
     Ok(works)
 }
 
 /// photo.jpg becomes photo_x2.png: what was gained is not lost to another compression.
-fn larger_name(input: &Path, arguments: &UpscaleArguments) -> String {
-    let stem = input.file_stem().unwrap_or_default().to_string_lossy();
-    match &arguments.size {
-        Some(size) => format!("{stem}_{size}.png"),
-        None => format!("{stem}_x{}.png", arguments.scale),
-    }
+fn larger_name(input: &Path, arguments: &UpscaleArguments) -> OsString {
+    let how = arguments.size.as_ref().map_or_else(|| format!("x{}", arguments.scale), Clone::clone);
+    renamed(input, &format!("_{how}.png"))
 }
 
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-impl Work {
-    fn enlarge(
-        &self,
-        arguments: &UpscaleArguments,
-        methods: &mut BTreeMap<usize, Method>,
-        run: Run<'_>,
-    ) -> Result<Done<'_>> {
-        let started = Instant::now();
-        let format = PictureFormat::of(&self.output)?;
-        let mut raster = Raster::read(&self.input)?;
-        if !format.holds_exif() {
-            raster = raster.upright();
-        }
-        let layout = raster.layout();
-        let to = target(layout.size, arguments)?;
-        let scale = scale(layout.size, to);
-        // A method that has to be made ready takes half of the bar.
-        let (method, run) = match methods.entry(scale) {
-            Entry::Occupied(ready) => (ready.into_mut(), run),
-            Entry::Vacant(place) => {
-                (place.insert(Method::prepare(arguments, scale, run.part(0..1, 2))?), run.part(1..2, 2))
-            }
-        };
-        let enlarger = method.enlarger();
-        // Files name themselves; sizes and channels do not.
-        let name = || self.input.display().to_string();
-        let enlargement = Enlargement::new(enlarger.as_ref(), layout.size, to).with_context(name)?;
-        let larger = format.fitted(&Layout { size: to, ..layout.clone() }).with_context(name)?;
-        tell_losses(&self.output, &layout, &larger)?;
-        let mut deviations = Vec::new();
-        write_by_rows(&self.output, &larger, enlargement.step(), |rows| {
-            let source = |rows| raster.rows(rows);
-            let made = enlargement.rows(rows.clone(), &source, run.part(rows, to.height))?;
-            if arguments.uncertainty.is_some() {
-                deviations.extend(made.deviation.into_samples());
-            }
-            Ok(made.planes)
-        })?;
-        if let Some(path) = &arguments.uncertainty {
-            write_uncertainty(path, &[GrayImage::new(to, deviations)?])?;
-        }
-        Ok(Done { work: self, from: layout.size, to, seconds: started.elapsed().as_secs_f64() })
+fn enlarge<'a>(
+    work: &'a Work,
+    arguments: &UpscaleArguments,
+    methods: &mut BTreeMap<usize, Method>,
+    run: Run<'_>,
+) -> Result<Done<'a>> {
+    let started = Instant::now();
+    let format = PictureFormat::of(&work.output)?;
+    let mut raster = Raster::read(&work.input)?;
+    if !format.holds_exif() {
+        raster = raster.upright();
     }
+    let layout = raster.layout();
+    let to = target(layout.size, arguments)?;
+    let scale = scale(layout.size, to);
+    // A method that has to be made ready takes half of the bar.
+    let (method, run) = match methods.entry(scale) {
+        Entry::Occupied(ready) => (ready.into_mut(), run),
+        Entry::Vacant(place) => {
+            (place.insert(Method::prepare(arguments, scale, run.part(0..1, 2))?), run.part(1..2, 2))
+        }
+    };
+    let enlarger = method.enlarger();
+    // Files name themselves; sizes and channels do not.
+    let name = || work.input.display().to_string();
+    let enlargement = Enlargement::new(enlarger.as_ref(), layout.size, to).with_context(name)?;
+    let larger = format.fitted(&Layout { size: to, ..layout.clone() }).with_context(name)?;
+    tell_losses(&work.output, &layout, &larger)?;
+    let mut deviations = Vec::new();
+    write_by_rows(&work.output, &larger, enlargement.step(), |rows| {
+        let source = |rows| raster.rows(rows);
+        let made = enlargement.rows(rows.clone(), &source, run.part(rows, to.height))?;
+        if arguments.uncertainty.is_some() {
+            deviations.extend(made.deviation.into_samples());
+        }
+        Ok(made.planes)
+    })?;
+    if let Some(path) = &arguments.uncertainty {
+        write_uncertainty(path, &[GrayImage::new(to, deviations)?])?;
+    }
+    Ok(Done { work, from: layout.size, to, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// The size to reach.
@@ -186,12 +141,10 @@ fn tell_losses(output: &Path, was: &Layout, is: &Layout) -> Result<()> {
     Ok(())
 }
 
-fn report(arguments: &UpscaleArguments, done: &[Done<'_>]) -> Result<()> {
-    let line = |one: &Done<'_>| {
-        let Done { work, from, to, seconds } = one;
+fn report(arguments: &UpscaleArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
+    let line = |Done { work, from, to, seconds }: &Done<'_>| {
         format!("{}: {from} to {to} ({seconds:.1} s)\nwrote {}", work.input.display(), work.output.display())
     };
-    let text = done.iter().map(line).collect::<Vec<_>>().join("\n");
     let picture = |one: &Done<'_>| -> Value {
         json!({
             "input": one.work.input.display().to_string(),
@@ -206,7 +159,8 @@ fn report(arguments: &UpscaleArguments, done: &[Done<'_>]) -> Result<()> {
         "version": env!("CARGO_PKG_VERSION"),
         "method": format!("{:?}", arguments.method).to_lowercase(),
         "uncertainty": arguments.uncertainty.as_ref().map(|path| path.display().to_string()),
-        "pictures": done.iter().map(picture).collect::<Vec<_>>(),
+        "pictures": outcome.done.iter().map(picture).collect::<Vec<_>>(),
+        "failed": outcome.failures(),
     });
-    print(arguments.run.json, &object, &text)
+    outcome.print(arguments.run.json, &object, line)
 }

@@ -14,12 +14,13 @@ pub(super) struct Canvas {
     sums: Vec<f32>,
     /// How often the patch that begins at each pixel was estimated: at most once for each patch in reach of it.
     patches: Vec<u16>,
+    groups: u64,
 }
 
 impl Canvas {
     pub(super) fn new(rows: Range<usize>, width: usize) -> Self {
         let pixels = rows.len() * width;
-        Self { rows, width, sums: vec![0.0; pixels], patches: vec![0; pixels] }
+        Self { rows, width, sums: vec![0.0; pixels], patches: vec![0; pixels], groups: 0 }
     }
 
     /// Whether the patch that begins there has an estimate already.
@@ -27,9 +28,15 @@ impl Canvas {
         self.patches[(row - self.rows.start) * self.width + column] > 0
     }
 
+    /// How many groups have been added.
+    pub(super) fn groups(&self) -> u64 {
+        self.groups
+    }
+
     /// Adds estimates of the patches at these places, pixel by pixel of a patch.
     #[inline(always)]
     pub(super) fn add<'a>(&mut self, places: &[Place], side: usize, estimates: impl Iterator<Item = &'a [f32]>) {
+        self.groups += 1;
         let first = |place: &Place| (place.row as usize - self.rows.start) * self.width + place.column as usize;
         for place in places {
             self.patches[first(place)] += 1;

@@ -190,7 +190,7 @@ fn results_are_the_same_bits_for_any_number_of_threads() {
     for threads in [2, 5] {
         assert_eq!(settings.estimate(&noisy, 15.0, None, Run::threads(threads)).unwrap(), one);
     }
-    let next = settings.pass_by_pass(&noisy, 15.0, (1, None), Run::default(), |_| ()).unwrap();
+    let next = settings.pass_by_pass(&noisy, 15.0, (1, None), Run::default(), |_, _| ()).unwrap();
     assert_ne!(next, one, "another turn has another grid");
 }
 
