@@ -12,7 +12,7 @@ use sparsemble::metrics::psnr;
 use crate::Watch;
 use crate::cells::Cells;
 use crate::enlarging::{Enlarger, Enlarging, SuperResolution};
-use crate::outcome::{Outcome, Statement};
+use crate::outcome::{Entry, Outcome, Statement};
 use crate::plot::{Labels, Series, bars};
 use crate::printed::{self, Claim};
 
@@ -104,19 +104,17 @@ impl Table<'_> {
         self.names.iter().filter_map(of).collect()
     }
 
-    fn rows(&self) -> Vec<Vec<String>> {
-        let row = |name: &str, cell: &dyn Fn(Enlarger) -> String| {
-            std::iter::once(name.to_owned()).chain(Enlarger::ALL.map(cell)).collect::<Vec<_>>()
+    fn rows(&self) -> Vec<Vec<Entry>> {
+        let row = |name: &str, entry: &dyn Fn(Enlarger) -> Entry| {
+            std::iter::once(name.into()).chain(Enlarger::ALL.map(entry)).collect::<Vec<_>>()
         };
-        let both = |ours: f64, theirs: Option<f64>| {
-            theirs.map_or(format!("{ours:.2}"), |theirs| format!("{ours:.2} ({theirs:.2})"))
-        };
-        let picture = |name: &&str| row(name, &|method| both(self.ours(name, method), Self::theirs(name, method)));
-        let mut rows: Vec<Vec<String>> = self.names.iter().map(picture).collect();
-        rows.push(row("**mean**", &|method| both(self.average(method), self.printed_average(method))));
+        let compared = |ours, theirs| Entry::compared(ours, theirs, printed::NEAR_IN_ENLARGING);
+        let picture = |name: &&str| row(name, &|method| compared(self.ours(name, method), Self::theirs(name, method)));
+        let mut rows: Vec<Vec<Entry>> = self.names.iter().map(picture).collect();
+        rows.push(row("**mean**", &|method| compared(self.average(method), self.printed_average(method))));
         rows.push(row("deviation", &|method| match self.deviations(method) {
-            none if none.is_empty() => "–".to_owned(),
-            all => format!("{:+.2}, at most {:.2}", mean(all.iter().copied()), largest(&all)),
+            none if none.is_empty() => "–".into(),
+            all => format!("{:+.2}, at most {:.2}", mean(all.iter().copied()), largest(&all)).into(),
         }));
         rows
     }
