@@ -14,7 +14,7 @@ mod upscale;
 use std::num::NonZero;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{FAILED, INTERRUPTED, WRONG_USAGE};
 
@@ -61,6 +61,16 @@ Colours and progress are shown on terminals only; NO_COLOR turns colours off.";
 fn in_general_and_exit_codes() -> String {
     let codes: String = EXIT_CODES.iter().map(|(code, meaning)| format!("\n  {code:<4} {meaning}")).collect();
     format!("{IN_GENERAL}\n\nExit codes:{codes}")
+}
+
+impl Arguments {
+    /// What was typed; ends the program if that is nothing, a question or wrong.
+    pub(crate) fn of_this_run() -> Self {
+        // A number below zero is a value that is refused by name, not an option that nobody knows.
+        let mut program = Self::command().mut_subcommands(|command| command.allow_negative_numbers(true));
+        let matches = program.get_matches_mut();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut program).exit())
+    }
 }
 
 const DEMO_EXAMPLES: &str = "\

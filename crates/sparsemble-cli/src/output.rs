@@ -64,8 +64,10 @@ fn expect_writable(folder: &Path) -> Result<()> {
     if !folder.is_dir() {
         bail!("there is no folder {}; make it or choose another", folder.display());
     }
-    let probe = tempfile::Builder::new().prefix(".sparsemble-").tempfile_in(folder);
-    probe.map(drop).with_context(|| format!("cannot write to the folder {}; choose another", folder.display()))
+    match tempfile::Builder::new().prefix(".sparsemble-").tempfile_in(folder) {
+        Ok(_) => Ok(()),
+        Err(error) => bail!("cannot write to the folder {} ({}); choose another", folder.display(), error.kind()),
+    }
 }
 
 /// Removes what a program that ends at once would leave half-written.
@@ -75,7 +77,10 @@ pub(crate) fn sweep() {
     let is_ours = |name: &str| name.starts_with('.') && name.ends_with(".part") && name.contains(&mark);
     // A thread that claims a file has written none yet: there is nothing of it to sweep.
     let written = FILES.try_lock().map(|files| files.written.clone()).unwrap_or_default();
-    for folder in written.iter().map(|path| folder_of(path)) {
+    for path in written {
+        let folder = folder_of(&path);
+        // That of `sparsemble_paper::write`.
+        let _ = std::fs::remove_file(path.with_extension("unfinished"));
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(is_ours) {
                 // There is no one left to tell that it stays.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use sparsemble::recipe::Method;
 
@@ -38,7 +39,7 @@ pub(crate) struct SenseArguments {
     pub(crate) phi: Option<PathBuf>,
 
     /// The side of a block in pixels.
-    #[arg(long, value_name = "PIXELS", default_value_t = 8)]
+    #[arg(long, value_name = "PIXELS", default_value_t = 8, value_parser = RangedU64ValueParser::<usize>::new().range(1..=64))]
     pub(crate) block: usize,
 
     /// The seed of Φ.

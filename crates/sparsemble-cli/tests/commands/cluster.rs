@@ -132,8 +132,8 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         ("cluster table.csv -k 3 --label-column kind --save-graph g.txt -o c.csv", 2, "must end in .npz"),
         ("cluster table.csv -k 3 --label-column kind --method alt-opt -o c.csv", 2, ""),
         ("cluster table.csv -k 0 -o c.csv", 2, ""),
-        ("cluster table.csv -k 3 --label-column kind -o table.csv --force", 2, "are the same file"),
-        ("cluster table.csv -k 3 --label-column kind --report ./c.csv -o c.csv", 2, "--report and --output"),
+        ("cluster table.csv -k 3 --label-column kind -o table.csv --force", 2, "is read"),
+        ("cluster table.csv -k 3 --label-column kind --report ./c.csv -o c.csv", 2, "choose two"),
         ("cluster table.csv -k 3 -o c.csv", 1, "--label-column"),
     ] {
         if says.is_empty() {

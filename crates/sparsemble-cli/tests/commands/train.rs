@@ -217,3 +217,27 @@ fn a_model_that_is_saved_again_is_the_same_file() {
     save(program.path("again"), &loaded.model, &loaded.record).unwrap();
     assert!(program.bytes("m") == program.bytes("again"));
 }
+
+#[test]
+fn a_warm_start_goes_on_from_the_atoms_of_a_model_and_resumes() {
+    let program = Program::with_samples::<f32>();
+    let words = "train --method alt-opt --lambda 0.3 --seed 1";
+    let first = program.json(&format!("{words} --atoms 12 --iterations 4 -o first samples.npy"));
+    let cold = program.json(&format!("{words} --atoms 12 --iterations 1 -o cold samples.npy"));
+    let warm = program.json(&format!("{words} --warm-start first --iterations 1 -o warm samples.npy"));
+    let error = |report: &serde_json::Value| report["error"].as_f64().unwrap();
+    assert!(error(&warm) <= error(&first) * (1.0 + 1e-6) && error(&warm) < error(&cold), "{warm} {first} {cold}");
+    assert_eq!(warm["model"]["n_atoms"], 12);
+    assert!(program.succeed("info warm").0.contains("warm_start=first"));
+    // Online too, from the same atoms, in their number type.
+    program.succeed("train --method online --warm-start first -o online samples.npy");
+    assert_eq!(program.json("info online")["dtype"], "float32");
+    for (words, code, says) in [
+        ("train --method boost-ex --warm-start first -o x samples.npy", 2, "--warm-start"),
+        ("train --method alt-opt --warm-start first --dtype f64 -o x samples.npy", 1, "float32"),
+        ("train --method alt-opt --warm-start samples.npy -o x samples.npy", 1, "not a safetensors file"),
+    ] {
+        let line = program.fail(words, code);
+        assert!(line.contains(says), "{words}: {line}");
+    }
+}

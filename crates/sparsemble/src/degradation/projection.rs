@@ -75,11 +75,15 @@ impl ProjectionKind {
     }
 }
 
+/// The numbers of a Φ that fit into the memory of any machine: 2 GiB.
+const MOST_NUMBERS: usize = 1 << 28;
+
 impl Projection {
     /// Φ for samples of this many features.
     ///
     /// # Errors
-    /// If there is no measurement or no feature, or there are more orthonormal rows than features.
+    /// If there is no measurement or no feature, there are more orthonormal rows than features, or Φ has more than 2²⁸
+    /// numbers.
     pub fn matrix<T: Scalar>(&self, n_features: usize) -> Result<Dense<T>> {
         let n = self.n_measurements;
         if n == 0 {
@@ -87,6 +91,10 @@ impl Projection {
         }
         if self.kind == ProjectionKind::Orthonormal && n > n_features {
             let reason = format!("must be at most the number of features, {n_features}, for orthonormal rows");
+            return Err(Error::parameter("measurements", n, reason));
+        }
+        if n.checked_mul(n_features).is_none_or(|numbers| numbers > MOST_NUMBERS) {
+            let reason = format!("is too many for {n_features} features: Φ has at most {MOST_NUMBERS} numbers");
             return Err(Error::parameter("measurements", n, reason));
         }
         let mut stream = stream(self.seed, "projection", 0);

@@ -23,10 +23,14 @@ pub(super) fn run(arguments: &TrainArguments) -> Result<()> {
     let learner = settings::upscaler(arguments)?;
     let place = Place::claim(arguments)?;
     let paths = pictures_of(&arguments.sources)?;
-    let brightness = |path| -> Result<GrayImage> { Ok(read_picture(path)?.brightness()?) };
-    let pictures = paths.iter().map(brightness).collect::<Result<Vec<_>>>()?;
     let started = Instant::now();
-    let progress = Progress::start("looking at the pictures")?;
+    let progress = Progress::start("reading")?;
+    let mut pictures = Vec::new();
+    for path in &paths {
+        progress.count(pictures.len(), paths.len())?;
+        pictures.push(read_picture(path)?.brightness()?);
+    }
+    progress.say("looking at the pictures".into());
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     let record = record(&learner, format!("brightness of {}", names(&paths)), &pictures, run)?;
