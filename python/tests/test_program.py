@@ -1,11 +1,6 @@
-"""The command line and this package read each other's files, and those that NumPy and SciPy write.
-
-`cargo xtask ci --only pytest` builds the program and names it in the variable SPARSEMBLE_PROGRAM.
-"""
+"""The command line and this package read each other's files, and those that NumPy and SciPy write."""
 
 import json
-import os
-import subprocess
 
 import numpy as np
 import pytest
@@ -14,9 +9,6 @@ from scipy.sparse import load_npz
 
 import sparsemble
 from sparsemble import EnsembleSparseCoder, EnsembleSpectralClustering, SparseSubspaceClustering
-
-PROGRAM = os.environ.get("SPARSEMBLE_PROGRAM")
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SPARSEMBLE_PROGRAM does not name the program")
 
 # What NumPy and SciPy write unless they are told otherwise, and the usual other ways; all keep every bit.
 WRITERS = {
@@ -45,16 +37,6 @@ def X():
 @pytest.fixture
 def ensemble(X):
     return EnsembleSparseCoder(5, n_estimators=3, lam=0.5, random_state=3).fit(X)
-
-
-@pytest.fixture
-def program(tmp_path):
-    def run(words):
-        done = subprocess.run([PROGRAM, *words.split()], cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    return run
 
 
 @pytest.mark.parametrize("name", WRITERS)

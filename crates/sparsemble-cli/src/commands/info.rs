@@ -12,14 +12,14 @@ use sparsemble::{Model, Scalar};
 
 use crate::args::InfoArguments;
 use crate::description::{Description, error, errors};
-use crate::output::{claim, print};
+use crate::output::{claim_for, print};
 
 /// The steps that a curve of one line can show.
 const LONGEST_CURVE: usize = 60;
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<()> {
     if let Some(picture) = &arguments.atoms {
-        claim(picture, arguments.force)?;
+        claim_for("--atoms", picture, arguments.force)?;
         PictureFormat::of(picture)?;
     }
     let inspection = model_file::inspect(&arguments.model)?;
