@@ -233,7 +233,7 @@ def test_the_commands_of_the_demo_give_its_figures_again(run_program, demo):
         f"restore {name}/inpaint-holes.png --task inpaint --mask {name}/inpaint-mask.png -o whole.png --json"
     )
     judged = json.loads(run_program(f"{words} --reference {name}/inpaint-original.png", demo.parent))
-    assert judged["psnr"] == pytest.approx(psnr["inpaint"], abs=0.01)
+    assert judged["pictures"][0]["psnr"] == pytest.approx(psnr["inpaint"], abs=0.01)
     words = f"cluster {name}/digits.csv -k 10 --label-column digit -o groups.csv --json"
     judged = json.loads(run_program(words, demo.parent))
     assert judged["accuracy"] == pytest.approx(told["digits"]["accuracy"], abs=0.01)

@@ -9,7 +9,6 @@ use sparsemble::Run;
 
 use crate::args::BatchArguments;
 use crate::failure::{self, Interrupted, Usage};
-use crate::interrupt;
 use crate::output::{self, claim, reading};
 use crate::progress::Progress;
 use crate::streams;
@@ -116,7 +115,7 @@ pub(crate) fn each<'w, W: AsRef<Path>, T>(
     let mut outcome = Outcome { done: Vec::new(), failed: Vec::new(), left: 0 };
     for (number, one) in works.iter().enumerate() {
         let name = one.as_ref();
-        if number > 0 && interrupt::asked() {
+        if number > 0 && progress.tell(number * FINE, works.len() * FINE).is_break() {
             outcome.left = works.len() - number;
             break;
         }
