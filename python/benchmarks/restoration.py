@@ -23,6 +23,7 @@ SIZES = {
     "n_pictures": (int, "pictures of each set"),
     "n_draws": (int, "random matrices for each number of measurements"),
     "repetitions": (int, "runs of each contender in a race"),
+    "large": (int, "megapixels of a recovery whose time and memory are told; 12 takes minutes"),
 }
 
 if __name__ == "__main__":

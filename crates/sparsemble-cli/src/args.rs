@@ -14,7 +14,7 @@ mod upscale;
 use std::num::NonZero;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{FAILED, INTERRUPTED, WRONG_USAGE};
 
@@ -63,6 +63,16 @@ fn in_general_and_exit_codes() -> String {
     format!("{IN_GENERAL}\n\nExit codes:{codes}")
 }
 
+impl Arguments {
+    /// What was typed; ends the program if that is nothing, a question or wrong.
+    pub(crate) fn of_this_run() -> Self {
+        // A number below zero is a value that is refused by name, not an option that nobody knows.
+        let mut program = Self::command().mut_subcommands(|command| command.allow_negative_numbers(true));
+        let matches = program.get_matches_mut();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut program).exit())
+    }
+}
+
 const DEMO_EXAMPLES: &str = "\
 Examples:
   sparsemble demo
@@ -75,7 +85,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Code a photograph with every coder and ensemble, compare them and write the pictures to look at.
+    /// See what it does: photographs enlarged, recovered and restored, digits grouped, and a page to look at.
     #[command(after_long_help = DEMO_EXAMPLES)]
     Demo(DemoArguments),
     /// Repeat an experiment of the paper and check what the paper says of it.

@@ -3,16 +3,18 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 use sparsemble::Run;
 
 use crate::args::BatchArguments;
 use crate::failure::{self, Interrupted, Usage};
-use crate::interrupt;
 use crate::output::{self, claim, reading};
 use crate::progress::Progress;
 use crate::streams;
+
+/// The parts of a file that the bar can show.
+const FINE: usize = 1 << 20;
 
 /// A file to read and the one to write.
 #[derive(Debug)]
@@ -46,6 +48,9 @@ pub(crate) fn works(
     let folder = match target.output {
         Some(output) if many && streams::is_output(output) => {
             return Err(Usage("several results cannot go to the standard output; give a folder".into()).into());
+        }
+        Some(output) if many && output.is_file() => {
+            bail!("{} is a file; several results need a folder to go to", output.display())
         }
         Some(output) if many || output.is_dir() => {
             std::fs::create_dir_all(output).with_context(|| format!("cannot make the folder {}", output.display()))?;
@@ -110,7 +115,7 @@ pub(crate) fn each<'w, W: AsRef<Path>, T>(
     let mut outcome = Outcome { done: Vec::new(), failed: Vec::new(), left: 0 };
     for (number, one) in works.iter().enumerate() {
         let name = one.as_ref();
-        if number > 0 && interrupt::asked() {
+        if number > 0 && progress.tell(number * FINE, works.len() * FINE).is_break() {
             outcome.left = works.len() - number;
             break;
         }
@@ -118,7 +123,7 @@ pub(crate) fn each<'w, W: AsRef<Path>, T>(
             let file = name.file_name().unwrap_or_default().to_string_lossy();
             progress.say(format!("{} of {}: {file}", number + 1, works.len()));
         }
-        match work(one, run.part(number..number + 1, works.len())) {
+        match work(one, run.part(number * FINE..(number + 1) * FINE, works.len() * FINE)) {
             Ok(done) => outcome.done.push(done),
             Err(error) if works.len() == 1 => return Err(error),
             Err(error) if failure::is_interruption(&error) => {
@@ -159,7 +164,8 @@ impl<T> Outcome<T> {
         let reasons: String = reasons.collect();
         match (self.left, self.failed.len()) {
             (0, 0) => Ok(()),
-            (0, failed) => Err(anyhow::anyhow!("{failed} of {of} files failed, the others are done{reasons}")),
+            (0, failed) if failed == of => Err(anyhow!("all {of} files failed{reasons}")),
+            (0, failed) => Err(anyhow!("{failed} of {of} files failed, the others are done{reasons}")),
             (left, _) => Err(Interrupted(format!("interrupted with {left} of {of} files left{reasons}")).into()),
         }
     }

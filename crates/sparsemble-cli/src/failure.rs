@@ -37,6 +37,7 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
             "{what}: the value in row {column}, column {row} (counted from 0) is NaN or infinite; replace it or leave the \
              row out"
         ),
+        Some(sparsemble::Error::Interrupted { .. }) => "interrupted; nothing was written".into(),
         _ => format!("{error:#}"),
     }
 }

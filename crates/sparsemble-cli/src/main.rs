@@ -20,12 +20,11 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
 
 use args::{Arguments, Command};
 
 fn main() -> ExitCode {
-    match run(Arguments::parse().command) {
+    match run(Arguments::of_this_run().command) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has seen enough: `sparsemble demo | head -1`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -16,7 +16,8 @@ static FILES: Mutex<Files> = Mutex::new(Files { read: Vec::new(), written: Vec::
 
 struct Files {
     read: Vec<PathBuf>,
-    written: Vec<PathBuf>,
+    /// By the option that asks for them.
+    written: Vec<(&'static str, PathBuf)>,
 }
 
 fn files() -> MutexGuard<'static, Files> {
@@ -30,10 +31,15 @@ pub(crate) fn reading(path: &Path) {
     files.read.push(place);
 }
 
-/// Checks before the work begins that a file can be written at its end, and that no other is meant to go there.
+/// Checks before the work begins that the result can be written at its end, and that no other file is meant to go there.
 pub(crate) fn claim(path: &Path, force: bool) -> Result<()> {
+    claim_for("--output", path, force)
+}
+
+/// The same for the file of another option.
+pub(crate) fn claim_for(option: &'static str, path: &Path, force: bool) -> Result<()> {
     if path == Path::new(streams::STANDARD) {
-        return Err(Usage("- stands for the main result only; give this one the name of a file".into()).into());
+        return Err(Usage(format!("{option} -: give the name of a file; - stands for the main result only")).into());
     }
     if path.is_dir() || path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         bail!("{} is a folder; give the name of a file", path.display());
@@ -44,9 +50,8 @@ pub(crate) fn claim(path: &Path, force: bool) -> Result<()> {
         let message = format!("{} is read, and would be written over; choose another name", path.display());
         return Err(Usage(message).into());
     }
-    if files.written.contains(&place) {
-        let message = format!("{} is the same file as another that is written; choose two", path.display());
-        return Err(Usage(message).into());
+    if let Some((other, _)) = files.written.iter().find(|(_, other)| *other == place) {
+        return Err(Usage(format!("{option} and {other} are the same file {}; choose two", path.display())).into());
     }
     if !force && path.exists() {
         bail!("{} exists; choose another name or add --force to write over it", path.display());
@@ -55,7 +60,7 @@ pub(crate) fn claim(path: &Path, force: bool) -> Result<()> {
         bail!("{} is a device or a pipe; write to - and redirect it", path.display());
     }
     expect_writable(folder_of(path))?;
-    files.written.push(place);
+    files.written.push((option, place));
     Ok(())
 }
 
@@ -64,8 +69,10 @@ fn expect_writable(folder: &Path) -> Result<()> {
     if !folder.is_dir() {
         bail!("there is no folder {}; make it or choose another", folder.display());
     }
-    let probe = tempfile::Builder::new().prefix(".sparsemble-").tempfile_in(folder);
-    probe.map(drop).with_context(|| format!("cannot write to the folder {}; choose another", folder.display()))
+    match tempfile::Builder::new().prefix(".sparsemble-").tempfile_in(folder) {
+        Ok(_) => Ok(()),
+        Err(error) => bail!("cannot write to the folder {} ({}); choose another", folder.display(), error.kind()),
+    }
 }
 
 /// Removes what a program that ends at once would leave half-written.
@@ -75,7 +82,10 @@ pub(crate) fn sweep() {
     let is_ours = |name: &str| name.starts_with('.') && name.ends_with(".part") && name.contains(&mark);
     // A thread that claims a file has written none yet: there is nothing of it to sweep.
     let written = FILES.try_lock().map(|files| files.written.clone()).unwrap_or_default();
-    for folder in written.iter().map(|path| folder_of(path)) {
+    for (_, path) in written {
+        let folder = folder_of(&path);
+        // That of `sparsemble_paper::write`.
+        let _ = std::fs::remove_file(path.with_extension("unfinished"));
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(is_ours) {
                 // There is no one left to tell that it stays.

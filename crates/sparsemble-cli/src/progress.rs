@@ -40,6 +40,14 @@ impl Progress {
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
+    /// The same for work that ends by an error when it is to stop.
+    pub(crate) fn count(&self, done: usize, total: usize) -> Result<()> {
+        match self.tell(done, total) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(sparsemble::Error::Interrupted { done, total }.into()),
+        }
+    }
+
     /// The same for one of several works in a row; each has a bar of its own.
     pub(crate) fn tell_of(&self, what: &str, done: usize, total: usize) -> ControlFlow<()> {
         if self.bar.message() != what {

@@ -18,11 +18,12 @@ use crate::output;
 /// How a stream is written in place of a file.
 pub(crate) const STANDARD: &str = "-";
 
+/// The folder for what goes through streams.
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 /// What stands for the streams in this run.
 static STREAMS: OnceLock<Streams> = OnceLock::new();
 
 struct Streams {
-    folder: PathBuf,
     input: Option<PathBuf>,
     output: Option<PathBuf>,
 }
@@ -47,6 +48,7 @@ pub(crate) fn open(command: &mut Command) -> Result<Option<TempDir>> {
     }
     let target = output.as_ref().map(|(_, kind)| file_name(*kind, format, json)).transpose()?;
     let folder = TempDir::with_prefix("sparsemble-").context("cannot make a folder for what goes through `-`")?;
+    FOLDER.get_or_init(|| folder.path().to_owned());
     let input = streams.first_mut().map(|path| -> Result<PathBuf> {
         **path = receive(folder.path())?;
         Ok(path.clone())
@@ -55,7 +57,7 @@ pub(crate) fn open(command: &mut Command) -> Result<Option<TempDir>> {
     if let (Some((path, _)), Some(target)) = (&mut output, &target) {
         (**path).clone_from(target);
     }
-    let streams = Streams { folder: folder.path().to_owned(), input: input.transpose()?, output: target };
+    let streams = Streams { input: input.transpose()?, output: target };
     STREAMS.get_or_init(|| streams);
     Ok(Some(folder))
 }
@@ -90,14 +92,14 @@ pub(crate) fn named_in_json(text: &str) -> String {
 
 /// Removes what the streams have left.
 pub(crate) fn sweep() {
-    if let Some(streams) = STREAMS.get() {
+    if let Some(folder) = FOLDER.get() {
         // There is no one left to tell that it stays.
-        let _ = fs::remove_dir_all(&streams.folder);
+        let _ = fs::remove_dir_all(folder);
     }
 }
 
 fn renamed(text: &str, names: [&str; 2]) -> String {
-    let Some(Streams { input, output, .. }) = STREAMS.get() else { return text.to_owned() };
+    let Some(Streams { input, output }) = STREAMS.get() else { return text.to_owned() };
     let mut text = text.to_owned();
     for (path, name) in [input, output].into_iter().zip(names) {
         if let Some(path) = path {

@@ -34,7 +34,7 @@ mod grouping;
 mod markup;
 mod outcome;
 mod parts;
-mod plot;
+pub mod plot;
 pub mod printed;
 mod recovery;
 mod remarks;

@@ -115,6 +115,10 @@ pub fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     let written = fs::create_dir_all(folder)
         .and_then(|()| fs::write(&unfinished, contents))
         .and_then(|()| fs::rename(&unfinished, path));
+    if written.is_err() {
+        // The first failure is the one worth telling.
+        let _ = fs::remove_file(&unfinished);
+    }
     written.with_context(|| format!("cannot write {}; choose another folder", path.display()))
 }
 

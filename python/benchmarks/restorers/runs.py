@@ -32,10 +32,12 @@ class Settings:
     repetitions: int
     side: int | None
     """Only the middle of each picture, this many pixels wide and high; all of it if there is no number."""
+    large: int
+    """Megapixels of a recovery whose time and memory are told; none if it is zero."""
 
 
-FULL = Settings(n_pictures=8, n_draws=5, repetitions=3, side=None)
-QUICK = Settings(n_pictures=2, n_draws=1, repetitions=1, side=96)
+FULL = Settings(n_pictures=8, n_draws=5, repetitions=3, side=None, large=0)
+QUICK = Settings(n_pictures=2, n_draws=1, repetitions=1, side=96, large=0)
 
 
 def pictures(names: tuple[str, ...], settings: Settings) -> dict[str, np.ndarray]:

@@ -1,13 +1,16 @@
-"""Races: blocks by an ensemble of the paper against the same loop on SPAMS, and how our time grows."""
+"""Races: blocks by an ensemble of the paper against the same loop on SPAMS, ours against GEMM; how it grows."""
 
 import resource
+import tempfile
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import spams
 from shared.contest import Contender, interleave
 from shared.data import learning_patches
+from shared.native import native
 from shared.records import Records, progress
 
 import sparsemble
@@ -19,12 +22,19 @@ N_MEASUREMENTS = 16
 LAMBDA = 0.1
 TARGET = 5.0
 SIDES = (128, 256, 512)
+GEMM_TARGET = 0.6
+THREADS = 2
+MEMORY_TARGET = 2048
+"""Megabytes for a picture of 12 megapixels."""
 
 
 def run(settings: Settings, records: Records) -> None:
-    """Time both."""
+    """Time all."""
     _blocks(settings, records)
+    _gemm(settings, records)
     _growth(settings, records)
+    if settings.large:
+        _large(settings, records)
 
 
 def _blocks(settings: Settings, records: Records) -> None:
@@ -76,6 +86,43 @@ def _spams(measurements, bases, dictionaries):
         atoms = np.asfortranarray(basis.T)
         total += spams.lasso(samples, D=atoms, lambda1=LAMBDA / 2, mode=2, numThreads=1).T @ dictionary
     return total / len(bases)
+
+
+def _gemm(settings: Settings, records: Records) -> None:
+    """Compare the multiply-adds of the non-local prior in a second with those of products right after it."""
+    progress("speed: recovery beside GEMM")
+    truth = next(iter(pictures(RECOVERED, settings).values()))
+    for threads in (1, THREADS):
+        found = [_recover(truth, threads) for _ in range(settings.repetitions)]
+        share = max(each["multiply_adds"] / each["seconds"] / each["gemm_per_second"] for each in found)
+        height, width = truth.shape
+        workload = f"recovery of {width} × {height} pixels, threads={threads}: share of GEMM rate"
+        facts = {"seconds": min(each["seconds"] for each in found), "multiply_adds": found[0]["multiply_adds"]}
+        records.compare(workload, "faer", "sparsemble", share, GEMM_TARGET, **facts)
+
+
+def _large(settings: Settings, records: Records) -> None:
+    """Recover a picture of so many megapixels: the usual one, mirrored again and again."""
+    truth = next(iter(pictures(RECOVERED, settings).values()))
+    height = int((settings.large * 1e6 * 3 / 4) ** 0.5) // 8 * 8
+    width = int(settings.large * 1e6 / height) // 8 * 8
+    progress(f"speed: recovery of {width} × {height} pixels, which takes a while")
+    larger = np.pad(truth, ((0, height - truth.shape[0]), (0, width - truth.shape[1])), mode="symmetric")
+    found = _recover(larger, THREADS)
+    workload = f"recovery of {width} × {height} pixels, threads={THREADS}"
+    facts = {"seconds": found["seconds"]}
+    share = found["multiply_adds"] / found["seconds"] / found["gemm_per_second"]
+    records.compare(f"{workload}: share of GEMM rate", "faer", "sparsemble", share, GEMM_TARGET, **facts)
+    records.limit(f"{workload}: megabytes", "1 MB", "sparsemble", found["peak_mb"], MEMORY_TARGET)
+
+
+def _recover(picture: np.ndarray, threads: int) -> dict[str, float]:
+    """Recover a picture by the native program."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "picture.f32"
+        picture.astype("<f4").tofile(path)
+        options = {"samples": path, "features": picture.shape[1], "threads": threads, "repetitions": 1}
+        return native("recover", *(f"{name}={value}" for name, value in options.items()))
 
 
 def _growth(settings: Settings, records: Records) -> None:

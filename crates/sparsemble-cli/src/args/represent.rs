@@ -14,8 +14,8 @@ pub(crate) struct InfoArguments {
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
 
-    /// Write a picture of all atoms, which must be square patches.
-    #[arg(long, value_name = "PNG")]
+    /// Write a picture of all atoms, which must be square patches: PNG, JPEG, TIFF, BMP, PNM, WebP.
+    #[arg(long, value_name = "PICTURE")]
     pub(crate) atoms: Option<PathBuf>,
 
     /// Print one JSON object instead of text (docs/JSON.md says what is in it).

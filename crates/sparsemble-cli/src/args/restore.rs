@@ -1,7 +1,9 @@
 //! What can be typed after `sparsemble sense`, `recover` and `restore`.
 
+use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use sparsemble::recipe::Method;
 
@@ -38,7 +40,7 @@ pub(crate) struct SenseArguments {
     pub(crate) phi: Option<PathBuf>,
 
     /// The side of a block in pixels.
-    #[arg(long, value_name = "PIXELS", default_value_t = 8)]
+    #[arg(long, value_name = "PIXELS", default_value_t = 8, value_parser = RangedU64ValueParser::<usize>::new().range(1..=64))]
     pub(crate) block: usize,
 
     /// The seed of Φ.
@@ -114,7 +116,7 @@ pub(crate) struct RecoverArguments {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  sparsemble restore noisy.png --task denoise --sigma 25 -o clean.png
+  sparsemble restore noisy.png --task denoise --sigma 25 --report clean.html -o clean.png
   sparsemble restore scratched.png --task inpaint --mask scratches.png -o whole.png
   sparsemble restore blurred.png --task deblur --kernel gaussian:sigma=1.6 --sigma 2 -o sharp.png
   sparsemble restore scans/ --task denoise --sigma 10 -o clean/
@@ -164,6 +166,11 @@ pub(crate) struct PictureArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
 
+    /// Write a page to look at to this .html file: before and after under a line that moves, how sure each pixel is,
+    /// settings.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
     /// Write 16 bits a sample [default: 8 for recover, for restore as many as IMAGE has].
     #[arg(long)]
     pub(crate) sixteen_bit: bool,
@@ -181,6 +188,17 @@ pub(crate) enum Preset {
     Paper,
 }
 
+impl RestoreArguments {
+    /// The noise that was given, or that of the task.
+    pub(crate) fn sigma(&self) -> f64 {
+        self.sigma.unwrap_or(match self.task {
+            Task::Denoise => 25.0,
+            Task::Inpaint => 0.0,
+            Task::Deblur => 1.0,
+        })
+    }
+}
+
 /// What to restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Task {
@@ -190,4 +208,14 @@ pub(crate) enum Task {
     Inpaint,
     /// Undo a blur.
     Deblur,
+}
+
+impl Display for Task {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Denoise => "denoise",
+            Self::Inpaint => "inpaint",
+            Self::Deblur => "deblur",
+        })
+    }
 }

@@ -5,21 +5,22 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use sparsemble::image::{BitDepth, write_png};
+use sparsemble::image::{BitDepth, Picture, PictureFormat, write_picture};
 use sparsemble::model_file::{self, Inspection, Loaded};
 use sparsemble::patch::mosaic;
 use sparsemble::{Model, Scalar};
 
 use crate::args::InfoArguments;
 use crate::description::{Description, error, errors};
-use crate::output::{claim, print};
+use crate::output::{claim_for, print};
 
 /// The steps that a curve of one line can show.
 const LONGEST_CURVE: usize = 60;
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<()> {
     if let Some(picture) = &arguments.atoms {
-        claim(picture, arguments.force)?;
+        claim_for("--atoms", picture, arguments.force)?;
+        PictureFormat::of(picture)?;
     }
     let inspection = model_file::inspect(&arguments.model)?;
     if inspection.dtype == f32::NAME {
@@ -44,7 +45,8 @@ fn draw<T: Scalar>(model: &Model<T>, path: &Path) -> Result<()> {
     if side * side != model.n_features() {
         bail!("atoms of {} features are no square patches and cannot be drawn; leave --atoms out", model.n_features());
     }
-    Ok(write_png(path, &mosaic(model.atoms().view(), side)?, BitDepth::Eight)?)
+    let planes = vec![mosaic(model.atoms().view(), side)?];
+    Ok(write_picture(path, &Picture { planes, depth: BitDepth::Eight })?)
 }
 
 fn text<T: Scalar>(inspection: &Inspection, loaded: &Loaded<T>) -> Result<String> {

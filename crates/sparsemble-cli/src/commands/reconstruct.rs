@@ -10,12 +10,13 @@ use sparsemble::{Matrix, MatrixView, Model, Run, Scalar, matrix_file, model_file
 
 use super::represent;
 use crate::args::ReconstructArguments;
-use crate::output::{claim, print, warn};
+use crate::output::{claim_for, print, warn};
 use crate::progress::Progress;
 
 pub(crate) fn run(arguments: &ReconstructArguments) -> Result<()> {
-    for path in [Some(&arguments.output), arguments.spread.as_ref()].into_iter().flatten() {
-        claim(path, arguments.run.force)?;
+    for (option, path) in [("--output", Some(&arguments.output)), ("--spread", arguments.spread.as_ref())] {
+        let Some(path) = path else { continue };
+        claim_for(option, path, arguments.run.force)?;
         matrix_file::expect_samples_name(path)?;
     }
     let inspection = model_file::inspect(&arguments.model)?;

@@ -15,10 +15,13 @@ use sparsemble::restoration::{Blockwise, CompressiveRecovery, Dc, NonLocal, Rest
 use sparsemble::{Matrix, Model, Run, model_file};
 
 use super::measured::Measured;
-use super::restored::{Truth, decibels, truth, works, write};
+use super::mosaics::mosaics;
+use super::picture_page::{PicturePage, layer, qualities};
+use super::restored::{Truth, decibels, truth, works, write, written};
 use crate::args::{Preset, RecoverArguments};
 use crate::batch::{self, Outcome, Work};
 use crate::failure::Usage;
+use crate::html::Window;
 use crate::photographs;
 use crate::progress::Progress;
 
@@ -72,7 +75,7 @@ impl<'a> Done<'a> {
         };
         write(&arguments.picture, &work.output, BitDepth::Eight, &way.planes)?;
         let n_measurements = first.phi().n_measurements();
-        Ok(Self {
+        let done = Self {
             work,
             size: first.image_size(),
             n_planes,
@@ -80,9 +83,14 @@ impl<'a> Done<'a> {
             share: n_measurements as f64 / first.phi().n_features() as f64,
             psnr: truth.psnr(way.planes.iter().map(|plane| &plane.image))?,
             psnr_of_blocks: if way.starts.is_empty() { None } else { truth.psnr(way.starts.iter())? },
-            method: way.name,
+            method: way.name.clone(),
             seconds: started.elapsed().as_secs_f64(),
-        })
+        };
+        if let Some(path) = &arguments.picture.report {
+            let page = page(arguments, (&way, &truth), &done)?;
+            sparsemble_paper::write(path, page.html(arguments.run.threads)?)?;
+        }
+        Ok(done)
     }
 }
 
@@ -90,8 +98,10 @@ impl<'a> Done<'a> {
 struct Recovered {
     name: String,
     planes: Vec<Restored>,
-    /// Every block by the local Gaussians alone, where that is the start and there is something to compare it with.
+    /// Every block by the local Gaussians alone, where that is the start and it is shown or compared.
     starts: Vec<GrayImage>,
+    /// The dictionaries of the model.
+    atoms: Vec<(String, GrayImage)>,
 }
 
 fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: Run<'_>) -> Result<Recovered> {
@@ -104,7 +114,7 @@ fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: R
     };
     let recovery = CompressiveRecovery { noise: arguments.noise, ..CompressiveRecovery::default() };
     let count = measured.planes.len();
-    let mut recovered = Recovered { name: "best".into(), planes: Vec::new(), starts: Vec::new() };
+    let mut recovered = Recovered { name: "best".into(), planes: Vec::new(), starts: Vec::new(), atoms: Vec::new() };
     for (plane, measurements) in measured.planes.iter().enumerate() {
         let part = run.part(plane..plane + 1, count);
         // Blocks of another size than that of the Gaussians in the library have no start of their own.
@@ -112,7 +122,7 @@ fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: R
             recovered.planes.push(recover(measurements, arguments.noise, part)?);
             continue;
         }
-        if truth.is_known() {
+        if truth.planes().is_some() || arguments.picture.report.is_some() {
             recovered.starts.push(recovery.first_estimate(measurements, &gaussians, part)?.image);
         }
         recovered.planes.push(recovery.recover(measurements, &gaussians, &mut NonLocal::default(), part)?);
@@ -146,7 +156,9 @@ fn paper(arguments: &RecoverArguments, measured: &Measured, models: &mut Models,
             deviation: measurements.assemble(spread.view())?,
         });
     }
-    Ok(Recovered { name: format!("paper: {}", model.training().method), planes, starts: Vec::new() })
+    let name = format!("paper: {}", model.training().method);
+    let atoms = if arguments.picture.report.is_some() { mosaics(model)? } else { Vec::new() };
+    Ok(Recovered { name, planes, starts: Vec::new(), atoms })
 }
 
 /// A model of patches of the photographs that are part of the program.
@@ -163,6 +175,47 @@ fn trained(method: Method, side: usize, run: Run<'_>) -> Result<Model<f32>> {
     Ok(recipe.train(TrainingSet::new(patches.view()), &mut |_, _| Ok(()), run)?.model)
 }
 
+/// The page to look at.
+fn page(arguments: &RecoverArguments, (way, truth): (&Recovered, &Truth), done: &Done<'_>) -> Result<PicturePage> {
+    let window = Window::of(done.size);
+    let mut layers = Vec::new();
+    if !way.starts.is_empty() {
+        layers.push(layer("every block on its own", done.psnr_of_blocks, window.cut_all(&way.starts)?));
+    }
+    let result = layers.len();
+    layers.push(layer("recovered", done.psnr, window.cut_all(way.planes.iter().map(|plane| &plane.image))?));
+    if let Some(truth) = truth.planes() {
+        layers.push(layer("original", None, window.cut_all(truth)?));
+    }
+    let name = done.work.input.file_name().unwrap_or_default().to_string_lossy();
+    Ok(PicturePage {
+        program: "sparsemble recover",
+        title: format!("The picture behind {name}"),
+        lead: format!(
+            "{} pixels from {:.1} % of their numbers, by {}, in {:.1} seconds.",
+            done.size,
+            100.0 * done.share,
+            way.name,
+            done.seconds
+        ),
+        facts: qualities(&[("PSNR of every block on its own", done.psnr_of_blocks), ("PSNR recovered", done.psnr)]),
+        window,
+        layers,
+        result,
+        deviations: window.cut_all(way.planes.iter().map(|plane| &plane.deviation))?,
+        atoms: way.atoms.clone(),
+        settings: vec![
+            ("measurements", done.work.input.display().to_string()),
+            (
+                "of each block",
+                format!("{} for {:.0} pixels", done.n_measurements, done.n_measurements as f64 / done.share),
+            ),
+            ("method", way.name.clone()),
+            ("noise", format!("{} grey levels", arguments.noise)),
+        ],
+    })
+}
+
 fn report(arguments: &RecoverArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
     let line = |done: &Done<'_>| {
         let Done { work, size, share, method, psnr, psnr_of_blocks, seconds, .. } = done;
@@ -171,7 +224,7 @@ fn report(arguments: &RecoverArguments, outcome: &Outcome<Done<'_>>) -> Result<(
         format!(
             "{size} picture from {:.1} % of its numbers, by {method} ({seconds:.1} s){compared}{alone}\nwrote {}",
             100.0 * share,
-            work.output.display()
+            written(&arguments.picture, &work.output)
         )
     };
     let picture = |done: &Done<'_>| {
@@ -191,6 +244,7 @@ fn report(arguments: &RecoverArguments, outcome: &Outcome<Done<'_>>) -> Result<(
     let object = json!({
         "program": "sparsemble recover",
         "version": env!("CARGO_PKG_VERSION"),
+        "report": arguments.picture.report.as_ref().map(|path| path.display().to_string()),
         "uncertainty": arguments.picture.uncertainty.as_ref().map(|path| path.display().to_string()),
         "pictures": outcome.done.iter().map(picture).collect::<Vec<_>>(),
         "failed": outcome.failures(),

@@ -6,15 +6,17 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde_json::json;
 use sparsemble::degradation::{Blur, Mask};
-use sparsemble::image::{GrayImage, Size, WHITE, read, read_picture};
+use sparsemble::image::{GrayImage, Picture, Size, WHITE, read, read_picture};
 use sparsemble::restoration::{Restored, deblur, denoise, inpaint};
 use sparsemble::{Run, matrix_file};
 
 use super::measured::matrix_of_rows;
-use super::restored::{decibels, truth, works, write};
+use super::picture_page::{PicturePage, layer, qualities};
+use super::restored::{Truth, decibels, truth, works, write, written};
 use crate::args::{RestoreArguments, Task};
 use crate::batch::{self, Outcome, Work};
 use crate::failure::Usage;
+use crate::html::Window;
 use crate::pictures::{are_many, pictures_of};
 use crate::progress::Progress;
 
@@ -52,7 +54,12 @@ impl<'a> Done<'a> {
         let planes = planes.collect::<sparsemble::Result<Vec<_>>>()?;
         write(&arguments.picture, &work.output, picture.depth, &planes)?;
         let psnr = [truth.psnr(picture.planes.iter())?, truth.psnr(planes.iter().map(|plane| &plane.image))?];
-        Ok(Self { work, size, n_planes, psnr, seconds: started.elapsed().as_secs_f64() })
+        let done = Self { work, size, n_planes, psnr, seconds: started.elapsed().as_secs_f64() };
+        if let Some(path) = &arguments.picture.report {
+            let page = page(arguments, (&picture, &planes, &truth), &done)?;
+            sparsemble_paper::write(path, page.html(arguments.run.threads)?)?;
+        }
+        Ok(done)
     }
 }
 
@@ -78,14 +85,14 @@ enum Damage {
 impl Damage {
     fn of(arguments: &RestoreArguments, size: Size) -> Result<Self> {
         Ok(match arguments.task {
-            Task::Denoise => Self::Denoise(arguments.sigma.unwrap_or(25.0)),
+            Task::Denoise => Self::Denoise(arguments.sigma()),
             Task::Inpaint => {
                 let path = arguments.mask.as_deref().context("no mask was given")?;
-                Self::Inpaint(mask(path, size)?, arguments.sigma.unwrap_or(0.0))
+                Self::Inpaint(mask(path, size)?, arguments.sigma())
             }
             Task::Deblur => {
                 let text = arguments.kernel.as_deref().context("no kernel was given")?;
-                Self::Deblur(kernel(text, size)?, arguments.sigma.unwrap_or(1.0))
+                Self::Deblur(kernel(text, size)?, arguments.sigma())
             }
         })
     }
@@ -121,14 +128,57 @@ fn kernel(text: &str, size: Size) -> Result<Blur> {
     }
 }
 
+/// The page to look at.
+fn page(
+    arguments: &RestoreArguments,
+    (picture, planes, truth): (&Picture, &[Restored], &Truth),
+    Done { work, size, psnr: [damaged, psnr], seconds, .. }: &Done<'_>,
+) -> Result<PicturePage> {
+    let (window, sigma) = (Window::of(*size), arguments.sigma());
+    let name = work.input.file_name().unwrap_or_default().to_string_lossy();
+    let (title, done) = match arguments.task {
+        Task::Denoise => {
+            (format!("{name}, without its noise"), format!("noise of standard deviation {sigma} taken out"))
+        }
+        Task::Inpaint => (format!("{name}, filled in"), "missing pixels filled in".to_owned()),
+        Task::Deblur => (format!("{name}, sharp again"), "blur undone".to_owned()),
+    };
+    let mut layers = vec![
+        layer("before", *damaged, window.cut_all(&picture.planes)?),
+        layer("restored", *psnr, window.cut_all(planes.iter().map(|plane| &plane.image))?),
+    ];
+    if let Some(truth) = truth.planes() {
+        layers.push(layer("original", None, window.cut_all(truth)?));
+    }
+    let mut settings = vec![("picture", work.input.display().to_string()), ("task", arguments.task.to_string())];
+    settings.push(("noise", format!("{sigma} grey levels")));
+    settings.extend(arguments.mask.as_ref().map(|path| ("mask", path.display().to_string())));
+    settings.extend(arguments.kernel.as_ref().map(|kernel| ("kernel", kernel.clone())));
+    Ok(PicturePage {
+        program: "sparsemble restore",
+        title,
+        lead: format!("{size} pixels, {done} in {seconds:.1} seconds."),
+        facts: qualities(&[("PSNR before", *damaged), ("PSNR restored", *psnr)]),
+        window,
+        layers,
+        result: 1,
+        deviations: window.cut_all(planes.iter().map(|plane| &plane.deviation))?,
+        atoms: Vec::new(),
+        settings,
+    })
+}
+
 fn report(arguments: &RestoreArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
-    let task = format!("{:?}", arguments.task).to_lowercase();
+    let task = arguments.task.to_string();
     let line = |Done { work, size, psnr, seconds, .. }: &Done<'_>| {
         let compared = match psnr {
             [Some(before), Some(after)] => format!("\nPSNR {before:.2} dB before, {after:.2} dB after"),
             _ => String::new(),
         };
-        format!("{task}: {size} picture ({seconds:.1} s){compared}\nwrote {}", work.output.display())
+        format!(
+            "{task}: {size} picture ({seconds:.1} s){compared}\nwrote {}",
+            written(&arguments.picture, &work.output)
+        )
     };
     let picture = |Done { work, size, n_planes, psnr: [before, after], seconds }: &Done<'_>| {
         json!({
@@ -146,6 +196,7 @@ fn report(arguments: &RestoreArguments, outcome: &Outcome<Done<'_>>) -> Result<(
         "program": "sparsemble restore",
         "version": env!("CARGO_PKG_VERSION"),
         "task": task,
+        "report": arguments.picture.report.as_ref().map(|path| path.display().to_string()),
         "uncertainty": arguments.picture.uncertainty.as_ref().map(|path| path.display().to_string()),
         "pictures": outcome.done.iter().map(picture).collect::<Vec<_>>(),
         "failed": outcome.failures(),

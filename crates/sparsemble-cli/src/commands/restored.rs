@@ -12,7 +12,7 @@ use sparsemble::{Matrix, matrix_file};
 use crate::args::PictureArguments;
 use crate::batch::{self, Target, Work, renamed};
 use crate::failure::Usage;
-use crate::output::claim;
+use crate::output::claim_for;
 use crate::pictures::reference_of;
 
 /// How much brighter than its deviation a pixel of the picture of deviations is.
@@ -28,6 +28,9 @@ pub(super) fn works(inputs: Vec<PathBuf>, many: bool, arguments: &PictureArgumen
     works.iter().try_for_each(|work| PictureFormat::of(&work.output).map(drop))?;
     if let Some(path) = &arguments.uncertainty {
         claim_uncertainty(path, many, force)?;
+    }
+    if let Some(path) = &arguments.report {
+        claim_page(path, many, force)?;
     }
     Ok(works)
 }
@@ -49,12 +52,20 @@ pub(super) fn claim_uncertainty(path: &Path, many: bool, force: bool) -> Result<
     if many {
         return Err(Usage("--uncertainty is for one picture; give them one at a time".into()).into());
     }
-    claim(path, force)?;
+    claim_for("--uncertainty", path, force)?;
     if matrix_file::is_matrix_file(path) {
         return Ok(matrix_file::expect_samples_name(path)?);
     }
     PictureFormat::of(path)?;
     Ok(())
+}
+
+/// Checks before the work begins that a page can be written at its end.
+pub(super) fn claim_page(path: &Path, many: bool, force: bool) -> Result<()> {
+    if many {
+        return Err(Usage("--report is for one picture; give them one at a time".into()).into());
+    }
+    claim_for("--report", path, force)
 }
 
 impl Truth {
@@ -68,8 +79,9 @@ impl Truth {
         Ok(Some(-10.0 * (errors.iter().sum::<f64>() / errors.len() as f64).log10()))
     }
 
-    pub(super) fn is_known(&self) -> bool {
-        self.0.is_some()
+    /// The planes, if they are known.
+    pub(super) fn planes(&self) -> Option<&[GrayImage]> {
+        self.0.as_deref()
     }
 }
 
@@ -95,6 +107,12 @@ pub(super) fn write_uncertainty(path: &Path, deviations: &[GrayImage]) -> Result
         |plane: &GrayImage| GrayImage::from_fn(plane.size(), |row, column| BRIGHTER * plane.row(row)[column]);
     let planes = deviations.iter().map(brighter).collect::<sparsemble::Result<_>>()?;
     Ok(write_picture(path, &Picture { planes, depth: BitDepth::Eight })?)
+}
+
+/// The files that were written for people to look at.
+pub(super) fn written(arguments: &PictureArguments, output: &Path) -> String {
+    let files = [Some(output), arguments.uncertainty.as_deref(), arguments.report.as_deref()];
+    files.into_iter().flatten().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// A figure for a report; infinite for pictures that are the same.

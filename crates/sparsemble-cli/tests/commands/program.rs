@@ -66,6 +66,13 @@ impl Program {
         serde_json::from_str(&self.succeed(&format!("{words} --json")).0).unwrap()
     }
 
+    /// What such a run says of its only picture.
+    pub(crate) fn picture(&self, words: &str) -> Value {
+        let mut object = self.json(words);
+        assert_eq!(object["pictures"].as_array().unwrap().len(), 1, "{object}");
+        object["pictures"][0].take()
+    }
+
     /// The one line of a run that fails with this exit code.
     pub(crate) fn fail(&self, words: &str, code: i32) -> String {
         let output = self.run(words);

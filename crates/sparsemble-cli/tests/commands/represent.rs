@@ -93,7 +93,6 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
         ("encode m narrow.npy -o c.npz", "expected 16, found 3"),
         ("encode m bad.npy -o c.npz", "samples: the value in row 7, column 2 (counted from 0) is NaN or infinite"),
         ("encode m samples.npy -o c.txt", "c.txt: the name of this file must end in .npz, .npy or .csv"),
-        ("encode m samples.npy -o samples.npy", "samples.npy exists"),
         ("reconstruct m narrow.npy -o c.npy", "expected 18, found 3"),
         ("reconstruct m --samples samples.npy -o c.npz", "must end in .npy or .csv"),
         ("encode samples.npy m -o c.npz", "this is not a safetensors file"),

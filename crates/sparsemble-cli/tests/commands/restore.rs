@@ -1,6 +1,6 @@
 //! `sparsemble sense`, `sparsemble recover` and `sparsemble restore`.
 
-use sparsemble::degradation::{Blur, Degradation, Projection};
+use sparsemble::degradation::{Blur, Degradation, Projection, with_white_noise};
 use sparsemble::image::{BitDepth, GrayImage, Picture, Size, read, read_picture, write_picture, write_png};
 use sparsemble::metrics::psnr;
 use sparsemble::{Matrix, matrix_file};
@@ -22,7 +22,7 @@ fn piece(plane: &GrayImage) -> GrayImage {
 #[test]
 fn a_picture_comes_back_from_a_quarter_of_its_numbers_better_than_block_by_block() {
     let (program, photo) = with_photo();
-    let sensed = program.json("sense photo.png --ratio 0.25 --seed 5 -o z.npz");
+    let sensed = program.picture("sense photo.png --ratio 0.25 --seed 5 -o z.npz");
     assert_eq!((&sensed["n_measurements"], &sensed["n_blocks"]), (&16.into(), &(11 * 9).into()));
     // Nothing but measurements, Φ and the size.
     let array = |name: &str| matrix_file::read::<f64>(program.path(&format!("z.npz:{name}"))).unwrap().to_matrix();
@@ -31,7 +31,7 @@ fn a_picture_comes_back_from_a_quarter_of_its_numbers_better_than_block_by_block
     let phi = "orthonormal:measurements=16,seed=5".parse::<Projection>().unwrap().matrix::<f64>(64).unwrap();
     assert!((array("phi").column(3)[10] - phi.matrix().get(3, 10)).abs() < 1e-12);
 
-    let report = program.json("recover z.npz -o out.png --reference photo.png --uncertainty doubt.npy");
+    let report = program.picture("recover z.npz -o out.png --reference photo.png --uncertainty doubt.npy");
     let found = read(program.path("out.png")).unwrap();
     let quality = psnr(&photo, &found).unwrap();
     assert!((report["psnr"].as_f64().unwrap() - quality).abs() < 1e-9);
@@ -40,7 +40,7 @@ fn a_picture_comes_back_from_a_quarter_of_its_numbers_better_than_block_by_block
     assert_eq!((doubt.rows(), doubt.columns()), (84, 67));
 
     program.succeed("sense photo.png --ratio 0.5 --block 12 -o large.npz");
-    let report = program.json("recover large.npz -o large.png --reference photo.png");
+    let report = program.picture("recover large.npz -o large.png --reference photo.png");
     assert!(report["psnr"].as_f64().unwrap() > 24.0, "{report}");
 
     let (text, _) = program.succeed("recover z.npz -o again.png --threads 1");
@@ -54,7 +54,8 @@ fn the_preset_of_the_paper_uses_means_if_they_were_kept_and_any_model() {
     program.succeed("sense photo.png -o z.npz");
     program.succeed("sense photo.png --means -o means.npz");
     let quality = |words: &str| {
-        let report = program.json(&format!("recover {words} --preset paper --reference photo.png --force -o out.png"));
+        let report =
+            program.picture(&format!("recover {words} --preset paper --reference photo.png --force -o out.png"));
         report["psnr"].as_f64().unwrap()
     };
     let free = quality("z.npz");
@@ -103,13 +104,13 @@ fn colours_are_recovered_one_by_one_or_as_brightness() {
     let photo = read_picture(photograph("chelsea.png")).unwrap();
     let planes: Vec<GrayImage> = photo.planes.iter().map(piece).collect();
     write_picture(program.path("photo.png"), &Picture { planes, depth: BitDepth::Eight }).unwrap();
-    let sensed = program.json("sense photo.png --ratio 0.5 -o z.npz");
+    let sensed = program.picture("sense photo.png --ratio 0.5 -o z.npz");
     assert_eq!(sensed["planes"], 3);
-    let report = program.json("recover z.npz -o out.png --reference photo.png --sixteen-bit");
+    let report = program.picture("recover z.npz -o out.png --reference photo.png --sixteen-bit");
     assert!(report["psnr"].as_f64().unwrap() > 30.0, "{report}");
     let found = read_picture(program.path("out.png")).unwrap();
     assert_eq!((found.planes.len(), found.depth), (3, BitDepth::Sixteen));
-    assert_eq!(program.json("sense photo.png --luma -o luma.npz")["planes"], 1);
+    assert_eq!(program.picture("sense photo.png --luma -o luma.npz")["planes"], 1);
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn noise_is_taken_out_and_holes_are_filled_in() {
     };
     let noisy = GrayImage::from_fn(size, |row, column| photo.row(row)[column] + noise(row, column)).unwrap();
     write_png(program.path("noisy.png"), &noisy, BitDepth::Eight).unwrap();
-    let report = program.json("restore noisy.png --task denoise --sigma 25 --reference photo.png -o clean.png");
+    let report = program.picture("restore noisy.png --task denoise --sigma 25 --reference photo.png -o clean.png");
     assert!(report["psnr"].as_f64().unwrap() > report["psnr_before"].as_f64().unwrap() + 4.0, "{report}");
 
     let missing = |row: usize, column: usize| (row * 31 + column * 17) % 7 < 3;
@@ -133,7 +134,7 @@ fn noise_is_taken_out_and_holes_are_filled_in() {
     write_png(program.path("mask.png"), &mask, BitDepth::Eight).unwrap();
     let holes = GrayImage::from_fn(size, |row, column| if missing(row, column) { 0.0 } else { photo.row(row)[column] });
     write_png(program.path("holes.png"), &holes.unwrap(), BitDepth::Eight).unwrap();
-    let report = program.json("restore holes.png --task inpaint --mask mask.png --reference photo.png -o whole.png");
+    let report = program.picture("restore holes.png --task inpaint --mask mask.png --reference photo.png -o whole.png");
     assert!(report["psnr"].as_f64().unwrap() > 27.0, "{report}");
     let whole = read(program.path("whole.png")).unwrap();
     for (row, column) in (0..67).flat_map(|row| (0..84).map(move |column| (row, column))) {
@@ -153,7 +154,7 @@ fn a_blur_is_undone_by_its_name_or_its_kernel() {
     let blurred = GrayImage::new(photo.size(), blurred).unwrap();
     write_png(program.path("blurred.png"), &blurred, BitDepth::Eight).unwrap();
     let words = "restore blurred.png --task deblur --reference photo.png --force -o sharp.png";
-    let report = program.json(&format!("{words} --kernel gaussian:sigma=1.6"));
+    let report = program.picture(&format!("{words} --kernel gaussian:sigma=1.6"));
     let quality = report["psnr"].as_f64().unwrap();
     assert!(quality > report["psnr_before"].as_f64().unwrap() + 2.0, "{report}");
 
@@ -161,8 +162,52 @@ fn a_blur_is_undone_by_its_name_or_its_kernel() {
     let total: f64 = (0..13).map(tap).sum();
     let kernel = Matrix::from_fn(13, 13, |r, c| tap(r) * tap(c) / total / total);
     matrix_file::write(program.path("kernel.npy"), kernel.view()).unwrap();
-    let again = program.json(&format!("{words} --kernel kernel.npy"))["psnr"].as_f64().unwrap();
+    let again = program.picture(&format!("{words} --kernel kernel.npy"))["psnr"].as_f64().unwrap();
     assert!((again - quality).abs() < 0.1, "{again} for {quality}");
     assert!(program.fail(&format!("{words} --kernel gaussian:sigma=1.6 --sigma=-1"), 1).contains("noise = -1"));
     assert!(program.fail(&format!("{words} --kernel box"), 2).contains("gaussian:sigma=1.6"));
+}
+
+#[test]
+fn a_report_has_the_pictures_the_figures_and_the_command() {
+    let (program, photo) = with_photo();
+    let noisy = with_white_noise(&photo, 25.0, 3).unwrap();
+    write_png(program.path("noisy.png"), &noisy, BitDepth::Eight).unwrap();
+    let words = "restore noisy.png --task denoise --sigma 25 --reference photo.png --report page.html -o clean.png";
+    let told = program.json(words);
+    assert_eq!(told["report"], "page.html");
+    let told = &told["pictures"][0];
+    let page = String::from_utf8(program.bytes("page.html")).unwrap();
+    assert_eq!(page.matches("<figure class=\"layer\"").count(), 3);
+    for (name, psnr) in [("before", &told["psnr_before"]), ("restored", &told["psnr"])] {
+        assert!(page.contains(&format!("data-name=\"{name}, {:.2} dB\"", psnr.as_f64().unwrap())), "{name}");
+    }
+    assert!(page.contains(&format!("<code>sparsemble {words} --json</code>")));
+    assert!(page.contains("grey levels and more") && !page.contains("http:") && !page.contains("https:"));
+    // Recovered without an original: still before and after.
+    program.succeed("sense photo.png -o z.npz");
+    let (text, _) = program.succeed("recover z.npz --report found.html --uncertainty error.png -o found.png");
+    assert!(text.ends_with("wrote found.png, error.png, found.html\n"), "{text}");
+    let page = String::from_utf8(program.bytes("found.html")).unwrap();
+    assert!(page.contains("data-name=\"every block on its own\"") && page.contains("data-name=\"recovered\""));
+    assert!(!page.contains("id=\"atoms\""));
+    // Nothing is lost to two outputs of one name, or written over unasked.
+    let same = program.fail("restore noisy.png --task denoise --report ./out.png -o out.png", 2);
+    assert_eq!(same, "--report and --output are the same file ./out.png; choose two");
+    assert!(program.fail("restore noisy.png --task denoise --report page.html -o out.png", 1).contains("--force"));
+    assert!(!program.files().contains(&"out.png".to_owned()));
+}
+
+#[test]
+fn the_page_of_a_megapixel_is_no_larger_than_five_megabytes() {
+    let program = Program::new();
+    // Three colours of nothing but noise is what is hardest to write down.
+    let grey =
+        GrayImage::from_fn(Size { width: 1280, height: 800 }, |row, column| 128.0 + (row + column) as f64 / 30.0);
+    let grey = grey.unwrap();
+    let planes = [1, 2, 3].map(|seed| with_white_noise(&grey, 25.0, seed).unwrap()).into();
+    write_picture(program.path("noisy.png"), &Picture { planes, depth: BitDepth::Eight }).unwrap();
+    let report = "--method bicubic --scale 1 --report page.html -o same.png";
+    program.succeed(&format!("upscale noisy.png {report}"));
+    assert!(program.bytes("page.html").len() < 5_000_000, "{} bytes", program.bytes("page.html").len());
 }

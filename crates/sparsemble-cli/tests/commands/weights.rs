@@ -61,7 +61,7 @@ fn what_cannot_be_weighted_is_refused() {
     let before = program.files();
     for (words, code, message) in [
         ("weights one samples.npy -o w", 1, "one is no ensemble"),
-        ("weights m samples.npy -o m", 1, "m exists"),
+        ("weights m samples.npy -o one", 1, "one exists"),
         ("weights m samples.npy --per-sample -o w", 1, "must end in .npy or .csv"),
     ] {
         let line = program.fail(words, code);

@@ -1,6 +1,5 @@
 //! Random projections: few random combinations of all features, the measurements of compressive sensing (§IV-A).
 
-use std::f64::consts::TAU;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
@@ -8,7 +7,7 @@ use rand::Rng;
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::rng::stream;
+use crate::rng::{normal, stream};
 use crate::scalar::Scalar;
 use crate::spec::{unless, write};
 
@@ -75,11 +74,15 @@ impl ProjectionKind {
     }
 }
 
+/// The numbers of a Φ that fit into the memory of any machine: 2 GiB.
+const MOST_NUMBERS: usize = 1 << 28;
+
 impl Projection {
     /// Φ for samples of this many features.
     ///
     /// # Errors
-    /// If there is no measurement or no feature, or there are more orthonormal rows than features.
+    /// If there is no measurement or no feature, there are more orthonormal rows than features, or Φ has more than 2²⁸
+    /// numbers.
     pub fn matrix<T: Scalar>(&self, n_features: usize) -> Result<Dense<T>> {
         let n = self.n_measurements;
         if n == 0 {
@@ -87,6 +90,10 @@ impl Projection {
         }
         if self.kind == ProjectionKind::Orthonormal && n > n_features {
             let reason = format!("must be at most the number of features, {n_features}, for orthonormal rows");
+            return Err(Error::parameter("measurements", n, reason));
+        }
+        if n.checked_mul(n_features).is_none_or(|numbers| numbers > MOST_NUMBERS) {
+            let reason = format!("is too many for {n_features} features: Φ has at most {MOST_NUMBERS} numbers");
             return Err(Error::parameter("measurements", n, reason));
         }
         let mut stream = stream(self.seed, "projection", 0);
@@ -104,12 +111,6 @@ impl Projection {
         }
         Dense::new(Matrix::from_fn(n, n_features, |r, c| T::from_f64(rows[r][c])).view())
     }
-}
-
-/// A normal number of variance one (Box and Muller).
-fn normal(stream: &mut impl Rng) -> f64 {
-    let mut uniform = || ((stream.next_u64() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64;
-    (-2.0 * uniform().ln()).sqrt() * (TAU * uniform()).cos()
 }
 
 /// Gram and Schmidt, each row twice, which is enough for rows of random numbers.

@@ -70,12 +70,29 @@ pub fn decode(bytes: &[u8]) -> Result<GrayImage> {
     named(Path::new("the picture"), pixels(bytes).and_then(|pixels| to_gray(&pixels)))
 }
 
+/// The picture in the bytes of a file, with its colours and its depth; as [`read_picture`].
+///
+/// # Errors
+/// As [`read`].
+pub fn decode_picture(bytes: &[u8]) -> Result<Picture> {
+    named(Path::new("the picture"), pixels(bytes).and_then(|pixels| to_picture(&pixels)))
+}
+
+/// The bytes of a file of this kind; intensities are clipped and rounded as by [`GrayImage::quantised`].
+///
+/// # Errors
+/// As [`write_picture`].
+pub fn encode_picture(picture: &Picture, format: PictureFormat) -> Result<Vec<u8>> {
+    let layout = format.fitted(&plain_layout(picture)?)?;
+    writer::encode_whole(picture, &layout, format)
+}
+
 /// The bytes of a grey PNG file; intensities are clipped and rounded as by [`GrayImage::quantised`].
 ///
 /// # Errors
 /// [`Error::Image`] if a side is beyond what PNG can hold.
 pub fn encode_png(image: &GrayImage, depth: BitDepth) -> Result<Vec<u8>> {
-    writer::encode_png(&Picture { planes: vec![image.clone()], depth })
+    encode_picture(&Picture { planes: vec![image.clone()], depth }, PictureFormat::Png)
 }
 
 /// Writes a grey PNG file, replacing any file of that name at once: no reader ever sees half a picture.
@@ -95,12 +112,20 @@ pub fn write_png(path: impl AsRef<Path>, image: &GrayImage, depth: BitDepth) -> 
 /// As [`write_by_rows`]; if there are neither one nor three planes, or they differ in size.
 pub fn write_picture(path: impl AsRef<Path>, picture: &Picture) -> Result<()> {
     let path = path.as_ref();
-    let [first, ..] = picture.planes.as_slice() else { return Err(Error::Empty { what: "picture", unit: "plane" }) };
+    let layout = PictureFormat::of(path)?.fitted(&plain_layout(picture)?)?;
+    write_by_rows(path, &layout, layout.size.height, |_| Ok(picture.planes.clone()))
+}
+
+/// The layout of a picture that a file can hold.
+fn plain_layout(picture: &Picture) -> Result<Layout> {
+    let [first, rest @ ..] = picture.planes.as_slice() else {
+        return Err(Error::Empty { what: "picture", unit: "plane" });
+    };
     if !matches!(picture.planes.len(), 1 | 3) {
         return Err(Error::parameter("planes", picture.planes.len(), "must be one, or three for red, green and blue"));
     }
-    let layout = PictureFormat::of(path)?.fitted(&Layout::plain(picture))?;
-    write_by_rows(path, &layout, first.size().height, |_| Ok(picture.planes.clone()))
+    rest.iter().try_for_each(|plane| plane.expect_size(first.size()))?;
+    Ok(Layout::plain(picture))
 }
 
 /// A result whose error is the reason alone: which file it was is added later.

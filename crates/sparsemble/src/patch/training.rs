@@ -71,6 +71,9 @@ impl TrainingPatches {
     pub fn draw<T: Scalar>(&self, images: &[GrayImage]) -> Result<Matrix<T>> {
         self.check()?;
         let places = Places::new(images, self.side);
+        if places.total == 0 && !images.is_empty() {
+            return Err(Error::parameter("patch side", self.side, "is larger than every picture; ask for less"));
+        }
         let mut order = Shuffle::new(places.total, stream(self.seed, "training patches", 0));
         let mut patches = Vec::new();
         let mut patch = vec![0.0; self.side * self.side];

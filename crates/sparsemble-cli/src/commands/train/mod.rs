@@ -1,5 +1,6 @@
 //! `sparsemble train`: from pictures or a matrix to a model file.
 
+mod page;
 mod place;
 mod settings;
 mod source;
@@ -29,9 +30,16 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<()> {
     };
     let place = Place::claim(arguments)?;
     let sources = Sources::find(arguments)?;
-    match arguments.dtype.map_or_else(|| sources.dtype(), Ok)? {
-        Dtype::F32 => Training::<f32>::prepare(arguments, recipe, &sources)?.run(&place),
-        Dtype::F64 => Training::<f64>::prepare(arguments, recipe, &sources)?.run(&place),
+    let dtype = match (arguments.dtype, &arguments.warm_start) {
+        (Some(dtype), _) => dtype,
+        (None, Some(model)) if model_file::inspect(model)?.dtype == f32::NAME => Dtype::F32,
+        (None, Some(_)) => Dtype::F64,
+        (None, None) => sources.dtype()?,
+    };
+    let progress = Progress::start("reading")?;
+    match dtype {
+        Dtype::F32 => Training::<f32>::prepare(arguments, recipe, &sources, &progress)?.run(&place, progress),
+        Dtype::F64 => Training::<f64>::prepare(arguments, recipe, &sources, &progress)?.run(&place, progress),
     }
 }
 
@@ -47,11 +55,11 @@ struct Training<'a, T> {
 }
 
 impl<'a, T: Scalar> Training<'a, T> {
-    fn prepare(arguments: &'a TrainArguments, recipe: Recipe, sources: &Sources) -> Result<Self> {
+    fn prepare(arguments: &'a TrainArguments, recipe: Recipe, sources: &Sources, progress: &Progress) -> Result<Self> {
         let start: Option<Dictionary<T>> = arguments.warm_start.as_deref().map(settings::atoms).transpose()?;
         let n_atoms = start.as_ref().map_or(recipe.n_atoms, Dictionary::n_atoms);
         let recipe = Recipe { n_atoms, ..recipe };
-        let samples: Samples<T> = sources.read(&arguments.patches, arguments.seed)?;
+        let samples: Samples<T> = sources.read(&arguments.patches, arguments.seed, progress)?;
         let phi = |text: &str| settings::phi(text, samples.view().rows());
         let phi = arguments.phi.as_deref().map(phi).transpose()?;
         let masses = arguments.masses.as_deref().map(settings::masses).transpose()?;
@@ -63,9 +71,9 @@ impl<'a, T: Scalar> Training<'a, T> {
         TrainingSet { samples: self.samples.view(), masses: self.masses.as_deref(), phi }
     }
 
-    fn run(&self, place: &Place) -> Result<()> {
+    fn run(&self, place: &Place, progress: Progress) -> Result<()> {
         let started = Instant::now();
-        let progress = Progress::start("looking at the samples")?;
+        progress.say("looking at the samples".into());
         let tell = |done: usize, total: usize| progress.tell(done, total);
         let run = Run::threads(self.arguments.run.threads).on_progress(&tell);
         let record = self.record(run)?;
@@ -78,7 +86,11 @@ impl<'a, T: Scalar> Training<'a, T> {
         model_file::save(&self.arguments.output, &trained.model, &record)?;
         place.clear();
         drop(progress);
-        self.report(&trained, resumed, started.elapsed().as_secs_f64())
+        let seconds = started.elapsed().as_secs_f64();
+        if let Some(path) = &self.arguments.report {
+            sparsemble_paper::write(path, page::of(self.arguments, &trained.model, &record, seconds)?)?;
+        }
+        self.report(&trained, resumed, seconds)
     }
 
     /// What is written beside the model.
@@ -118,14 +130,16 @@ impl<'a, T: Scalar> Training<'a, T> {
         let told = error.map_or(String::new(), |error| format!(", error {error:.4e}"));
         let text = format!(
             "{method}: {} of {} features, from {n_samples} samples{told} ({seconds:.1} s)\n\
-             wrote {output}; look at it with: sparsemble info {output}",
+             wrote {output}; {}",
             description.words(),
             description.features(),
+            page::look(self.arguments, &format!("look at it with: sparsemble info {output}")),
         );
         let object = json!({
             "program": "sparsemble train",
             "version": env!("CARGO_PKG_VERSION"),
             "output": output.to_string(),
+            "report": self.arguments.report.as_ref().map(|path| path.display().to_string()),
             "method": method.name(),
             "model": description.json(),
             "dtype": T::NAME,

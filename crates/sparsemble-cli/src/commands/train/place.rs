@@ -8,7 +8,7 @@ use sparsemble::{Error, Model, Scalar};
 
 use crate::args::TrainArguments;
 use crate::failure::Interrupted;
-use crate::output::claim;
+use crate::output::{claim, claim_for};
 
 /// The model file and the checkpoint beside it.
 pub(super) struct Place {
@@ -24,6 +24,7 @@ impl Place {
         name.push(".checkpoint");
         let checkpoint = PathBuf::from(name);
         claim(&model, arguments.run.force)?;
+        arguments.report.iter().try_for_each(|path| claim_for("--report", path, arguments.run.force))?;
         if checkpoint.exists() && !arguments.resume && !arguments.run.force {
             bail!(
                 "{} holds a run that was left; add --resume to go on with it or --force to begin anew",

@@ -13,6 +13,7 @@ use crate::args::{Dtype, PatchArguments, TrainArguments};
 use crate::failure::Usage;
 use crate::output::warn;
 use crate::pictures::pictures_of;
+use crate::progress::Progress;
 
 /// How many sources a description names.
 const NAMED: usize = 5;
@@ -89,9 +90,14 @@ impl Sources {
         Ok(Dtype::F32)
     }
 
-    pub(super) fn read<T: Scalar>(&self, patches: &PatchArguments, seed: u64) -> Result<Samples<T>> {
+    pub(super) fn read<T: Scalar>(
+        &self,
+        patches: &PatchArguments,
+        seed: u64,
+        progress: &Progress,
+    ) -> Result<Samples<T>> {
         match self {
-            Self::Pictures(pictures) => draw(pictures, patches, seed),
+            Self::Pictures(pictures) => draw(pictures, patches, seed, progress),
             Self::Matrices(matrices) => {
                 let description = format!("rows of {}", names(matrices));
                 Ok(Samples { values: rows(matrices)?, description, parameters: BTreeMap::new() })
@@ -122,8 +128,12 @@ fn rows<T: Scalar>(paths: &[PathBuf]) -> Result<Values<T>> {
 }
 
 /// Patches at random places of all pictures.
-fn draw<T: Scalar>(paths: &[PathBuf], patches: &PatchArguments, seed: u64) -> Result<Samples<T>> {
-    let pictures = paths.iter().map(image::read).collect::<sparsemble::Result<Vec<_>>>()?;
+fn draw<T: Scalar>(paths: &[PathBuf], patches: &PatchArguments, seed: u64, progress: &Progress) -> Result<Samples<T>> {
+    let mut pictures = Vec::new();
+    for path in paths {
+        progress.count(pictures.len(), paths.len())?;
+        pictures.push(image::read(path)?);
+    }
     let default = TrainingPatches::default();
     let draw = TrainingPatches {
         side: patches.patch.unwrap_or(default.side),

@@ -1,6 +1,7 @@
 //! `sparsemble upscale`: pictures made larger.
 
 mod method;
+mod page;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,12 +12,13 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use sparsemble::Run;
-use sparsemble::image::{BitDepth, GrayImage, Layout, PictureFormat, Raster, Size, write_by_rows};
-use sparsemble::restoration::super_resolution::Enlargement;
+use sparsemble::image::{BitDepth, GrayImage, Interpolation, Layout, PictureFormat, Raster, Size, write_by_rows};
+use sparsemble::restoration::super_resolution::{Enlargement, Interpolated};
 
 use self::method::Method;
+use self::page::Piece;
 use super::measured::parse_size;
-use super::restored::{claim_uncertainty, write_uncertainty};
+use super::restored::{claim_page, claim_uncertainty, write_uncertainty};
 use crate::args::UpscaleArguments;
 use crate::batch::{self, Outcome, Target, Work, renamed};
 use crate::failure::Usage;
@@ -59,6 +61,9 @@ fn works(arguments: &UpscaleArguments) -> Result<Vec<Work>> {
     if let Some(path) = &arguments.uncertainty {
         claim_uncertainty(path, many, arguments.run.force)?;
     }
+    if let Some(path) = &arguments.report {
+        claim_page(path, many, arguments.run.force)?;
+    }
     let target = Target { output: arguments.output.as_deref(), batch: &arguments.batch, force: arguments.run.force };
     let works = batch::works(inputs, many, &target, |input| larger_name(input, arguments))?;
     works.iter().try_for_each(|work| PictureFormat::of(&work.output).map(drop))?;
@@ -100,9 +105,13 @@ fn enlarge<'a>(
     let larger = format.fitted(&Layout { size: to, ..layout.clone() }).with_context(name)?;
     tell_losses(&work.output, &layout, &larger)?;
     let mut deviations = Vec::new();
+    let mut piece = arguments.report.as_ref().map(|_| Piece::new(&larger));
+    let source = |rows| raster.rows(rows);
     write_by_rows(&work.output, &larger, enlargement.step(), |rows| {
-        let source = |rows| raster.rows(rows);
-        let made = enlargement.rows(rows.clone(), &source, run.part(rows, to.height))?;
+        let made = enlargement.rows(rows.clone(), &source, run.part(rows.clone(), to.height))?;
+        if let Some(piece) = &mut piece {
+            piece.keep(rows, &made)?;
+        }
         if arguments.uncertainty.is_some() {
             deviations.extend(made.deviation.into_samples());
         }
@@ -111,7 +120,14 @@ fn enlarge<'a>(
     if let Some(path) = &arguments.uncertainty {
         write_uncertainty(path, &[GrayImage::new(to, deviations)?])?;
     }
-    Ok(Done { work, from: layout.size, to, seconds: started.elapsed().as_secs_f64() })
+    let done = Done { work, from: layout.size, to, seconds: started.elapsed().as_secs_f64() };
+    if let (Some(path), Some(piece)) = (&arguments.report, piece) {
+        let bicubic = Interpolated::new(scale, Interpolation::Bicubic)?;
+        let bicubic = Enlargement::new(&bicubic, layout.size, to)?;
+        let before = bicubic.rows(piece.rows(), &source, Run::threads(arguments.run.threads))?;
+        sparsemble_paper::write(path, page::of(arguments, &done, piece, &before)?.html(arguments.run.threads)?)?;
+    }
+    Ok(done)
 }
 
 /// The size to reach.
@@ -141,9 +157,16 @@ fn tell_losses(output: &Path, was: &Layout, is: &Layout) -> Result<()> {
     Ok(())
 }
 
+fn method_name(arguments: &UpscaleArguments) -> String {
+    format!("{:?}", arguments.method).to_lowercase()
+}
+
 fn report(arguments: &UpscaleArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
+    let further = [&arguments.uncertainty, &arguments.report].into_iter().flatten();
+    let further: String = further.map(|path| format!("\nwrote {}", path.display())).collect();
     let line = |Done { work, from, to, seconds }: &Done<'_>| {
-        format!("{}: {from} to {to} ({seconds:.1} s)\nwrote {}", work.input.display(), work.output.display())
+        let (input, output) = (work.input.display(), work.output.display());
+        format!("{input}: {from} to {to} ({seconds:.1} s)\nwrote {output}{further}")
     };
     let picture = |one: &Done<'_>| -> Value {
         json!({
@@ -157,7 +180,8 @@ fn report(arguments: &UpscaleArguments, outcome: &Outcome<Done<'_>>) -> Result<(
     let object = json!({
         "program": "sparsemble upscale",
         "version": env!("CARGO_PKG_VERSION"),
-        "method": format!("{:?}", arguments.method).to_lowercase(),
+        "method": method_name(arguments),
+        "report": arguments.report.as_ref().map(|path| path.display().to_string()),
         "uncertainty": arguments.uncertainty.as_ref().map(|path| path.display().to_string()),
         "pictures": outcome.done.iter().map(picture).collect::<Vec<_>>(),
         "failed": outcome.failures(),

@@ -137,12 +137,15 @@ pub fn write_by_rows(
     }
 }
 
-/// The bytes of a PNG file.
-pub(super) fn encode_png(picture: &Picture) -> Result<Vec<u8>> {
-    let layout = Layout::plain(picture);
+/// The bytes of a file of this kind.
+pub(super) fn encode_whole(picture: &Picture, layout: &Layout, format: PictureFormat) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut rows = std::iter::once(Ok(levels(&picture.planes, picture.depth, PictureFormat::Png)));
-    png(&mut bytes, &layout, &mut rows).map_err(|failure| match failure {
+    let mut rows = std::iter::once(Ok(levels(&picture.planes, layout.depth, format)));
+    let encoded = match format {
+        PictureFormat::Png => png(&mut bytes, layout, &mut rows),
+        _ => whole(&mut bytes, layout, &mut rows, format),
+    };
+    encoded.map_err(|failure| match failure {
         Failure::Disk(error) => Error::Image { name: format!("a {} picture", layout.size), reason: error.to_string() },
         Failure::Other(error) => error,
     })?;
