@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use crate::Experiment;
 use crate::data::{LAYOUT, Place};
 use crate::demonstration::Settings;
 use crate::outcome::Outcome;
@@ -18,7 +19,13 @@ pub struct Provenance {
     pub settings: Settings,
     /// What was typed.
     pub command: String,
+    /// Whether it was less than the paper's work.
+    pub quick: bool,
 }
+
+/// What is said of numbers by less than the paper's work.
+pub(crate) const QUICK: &str =
+    "This was a quick run with fewer patches, models and pictures than the paper has: its numbers are not comparable.";
 
 /// Writes the page, and the plots to the folder `figures` beside it.
 ///
@@ -37,22 +44,27 @@ fn page(outcomes: &[Outcome], provenance: &Provenance) -> String {
         outcomes.iter().map(|outcome| outcome.markdown(&format!("figures/{}.svg", outcome.name))).collect();
     let statements = || outcomes.iter().flat_map(|outcome| &outcome.statements);
     let failed = statements().filter(|statement| !statement.holds).count();
+    let is_made = |experiment: &Experiment| outcomes.iter().any(|outcome| outcome.name == experiment.name());
+    let (made, left): (Vec<Experiment>, Vec<Experiment>) = Experiment::ALL.iter().partition(|one| is_made(one));
+    let left = left.iter().map(|experiment| format!("- **{}**: no part of this run.\n", experiment.label()));
+    let never = NOT_MADE.iter().map(|(figure, why)| format!("- **{figure}**: {why}.\n"));
     format!(
         "# The experiments of the paper\n\n\
-         Written by `{command}`; do not edit it by hand.\n\n\
+         Written by `{command}`; do not edit it by hand.{quick}\n\n\
          {holding} of the {all} statements checked here hold, {failed} do not. A *theorem* follows from the definitions \
-         and must hold on any data; an *observation* is what the authors saw in theirs.\n\n\
-         ## The data folder\n\n{layout}\n## How the statements are judged\n\n{judging}\n\
-         ## Settings of Figs. 1, 2 and 3\n\n{settings}\n\
+         and must hold on any data; an *observation* is what the authors saw in theirs. \
+         Numbers in brackets are the paper's.\n\n\
+         ## The data folder\n\n{layout}\n## How the statements are judged\n\n{judging}\n{settings}\
          ## What the paper leaves unsaid\n\n{unsaid}\n## What is not made\n\n{not_made}\n{sections}",
         command = provenance.command,
+        quick = if provenance.quick { format!(" **{QUICK}**") } else { String::new() },
         holding = statements().count() - failed,
         all = statements().count(),
         layout = layout(),
-        judging = listed(&JUDGING),
+        judging = listed(&JUDGING, &made),
         settings = settings(&provenance.settings, outcomes),
-        unsaid = listed(&UNSAID),
-        not_made = NOT_MADE.map(|(figure, why)| format!("- **{figure}**: {why}.\n")).concat(),
+        unsaid = listed(&UNSAID, &made),
+        not_made = left.chain(never).collect::<String>(),
         sections = sections.join("\n"),
     )
 }
@@ -67,13 +79,13 @@ fn layout() -> String {
     )
 }
 
-fn listed(remarks: &[Remark]) -> String {
+fn listed(all: &[Remark], made: &[Experiment]) -> String {
     let item = |remark: &Remark| {
         let about = remarks::labels(remark.about);
         let about = if about.is_empty() { about } else { format!(" ({about})") };
         format!("- **{}**{about}: {}\n", remark.topic, remark.words)
     };
-    remarks.iter().map(item).collect()
+    remarks::about(all, made).map(item).collect()
 }
 
 fn settings(settings: &Settings, outcomes: &[Outcome]) -> String {
@@ -81,7 +93,7 @@ fn settings(settings: &Settings, outcomes: &[Outcome]) -> String {
     let mut trials: Vec<Trial> = trials.filter_map(|trial| serde_json::from_value(trial.clone()).ok()).collect();
     trials.sort_by_key(|trial| (trial.method as usize, trial.n_atoms));
     trials.dedup();
-    let n_training = trials.first().map_or(0, |trial| trial.n_training);
+    let Some(n_training) = trials.first().map(|trial| trial.n_training) else { return String::new() };
     let unconverged: usize = trials.iter().flat_map(|trial| &trial.training).map(|round| round.unconverged).sum();
     let seconds: f64 = trials.iter().map(|trial| trial.seconds).sum();
     let side = settings.patch_side;
@@ -103,5 +115,5 @@ fn settings(settings: &Settings, outcomes: &[Outcome]) -> String {
         ("time for all ensembles, trained and measured", format!("{seconds:.0} CPU seconds")),
     ];
     let rows = rows.map(|(name, value)| format!("| {name} | {value} |\n")).concat();
-    format!("| setting | value |\n| --- | --- |\n{rows}")
+    format!("## Settings of Figs. 1, 2 and 3\n\n| setting | value |\n| --- | --- |\n{rows}\n")
 }

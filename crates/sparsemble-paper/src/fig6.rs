@@ -73,7 +73,7 @@ pub fn outcome(settings: &Enlarging, timings: &[Timing]) -> Outcome {
         found.map_or(f64::NAN, |timing| timing.seconds)
     };
     let row = |n_samples: &usize| {
-        let seconds = METHODS.map(|method| format!("{:.2}", of(method, *n_samples)));
+        let seconds = METHODS.map(|method| told(of(method, *n_samples)));
         std::iter::once(n_samples.to_string()).chain(seconds).map(Entry::from).collect()
     };
     let labels = Labels { title: TITLE, horizontal: "training samples, T", vertical: "CPU seconds of training" };
@@ -101,14 +101,19 @@ pub fn outcome(settings: &Enlarging, timings: &[Timing]) -> Outcome {
     }
 }
 
+/// With as many digits as a time can be repeated.
+fn told(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{seconds:.3}") } else { format!("{seconds:.1}") }
+}
+
 fn order(sizes: &[usize], of: &impl Fn(Enlarger, usize) -> f64) -> Statement {
     let times = |t: usize| [Enlarger::BoostKm, Enlarger::PairDict, Enlarger::BoostEx].map(|method| of(method, t));
-    let listed = sizes.iter().map(|&t| times(t).map(|seconds| format!("{seconds:.1}")).join(" > "));
-    let told = |(line, &t): (String, &usize)| if times(t).is_sorted_by(|a, b| a > b) { line } else { line + " (no)" };
+    let listed = sizes.iter().map(|&t| times(t).map(told).join(" > "));
+    let marked = |(line, &t): (String, &usize)| if times(t).is_sorted_by(|a, b| a > b) { line } else { line + " (no)" };
     Statement {
         claim: printed::ORDER_OF_TIMES,
         holds: sizes.iter().all(|&t| times(t).is_sorted_by(|a, b| a > b)),
-        evidence: listed.zip(sizes).map(told).collect::<Vec<_>>().join("; "),
+        evidence: listed.zip(sizes).map(marked).collect::<Vec<_>>().join("; "),
     }
 }
 

@@ -80,10 +80,11 @@ pub fn outcome(settings: &Enlarging, enlarged: &[Shown]) -> Result<Outcome> {
         name: "fig7",
         title: TITLE,
         caption: format!(
-            "Made half as large (*degraded*), rounded to 8 bits and enlarged again, by the methods and settings of Table 2; in brackets \
-             the paper's, which are those it prints for *Cameraman* in Table 2. *{ANCHORED}* is what `sparsemble upscale` \
-             does with the model inside the program. The paper's picture, *Man*, is not ours to pass on: its panels are \
-             written to the output folder. *Photographer* is a part of a photograph that is free of rights.",
+            "Made half as large (*degraded*), rounded to 8 bits and enlarged again, by the methods and settings of Table 2, \
+             beside the paper's numbers, which are those it prints for *Cameraman* in Table 2. *{ANCHORED}* is what \
+             `sparsemble upscale` does with the model inside the program. The paper's picture, *Man*, is not ours to pass \
+             on: it is in the output folder and in one's own report alone. *Photographer* is a part of a photograph that \
+             is free of rights.",
         ),
         headings: headings.map(str::to_owned).to_vec(),
         rows: METHODS.map(Enlarger::name).into_iter().chain([ANCHORED]).map(row).collect(),

@@ -23,8 +23,8 @@ const SHOWN: ((usize, usize), usize) = ((48, 160), 160);
 /// What a picture is called that was made half as large.
 pub(crate) const DEGRADED: &str = "degraded";
 
-/// The panels of the page and of the sheet for the output folder are this many units wide.
-const SIDES: [f64; 2] = [240.0, 400.0];
+/// A panel is this many units wide.
+const SIDE: f64 = 240.0;
 
 /// A picture as a method made it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ pub(crate) fn psnr_table(shown: &[Shown]) -> Vec<Value> {
 
 /// The sheet of the page: the photograph that is free of rights.
 pub(crate) fn plot(title: &str, shown: &[Shown]) -> String {
-    sheet(title, &panels(shown, PHOTOGRAPH.0), SIDES[0])
+    sheet(title, &panels(shown, PHOTOGRAPH.0), SIDE)
 }
 
 /// For the output folder alone: a picture of the paper by each method, and all of them on one sheet.
@@ -89,7 +89,7 @@ pub(crate) fn files(figure: &str, title: &str, shown: &[Shown], picture: &str) -
     for one in shown.iter().filter(|one| one.picture == picture) {
         files.push((format!("{stem}-{}.png", one.by.to_lowercase()), STANDARD.decode(&one.png)?));
     }
-    let page = sheet(&format!("{title}: {picture}"), &panels(shown, picture), SIDES[1]);
+    let page = sheet(&format!("{title}: {picture}"), &panels(shown, picture), SIDE);
     files.push((format!("{stem}.svg"), page.into_bytes()));
     Ok(files)
 }

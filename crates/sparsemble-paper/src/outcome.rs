@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::printed::Claim;
+use crate::printed::{Claim, Near};
 
 /// A claim of the paper, judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,20 +48,20 @@ pub struct Comparison {
     pub printed: f64,
     /// Ours minus the printed one.
     pub deviation: f64,
-    /// Up to here the two count as near.
-    pub near: f64,
+    /// How far apart the two may be.
+    pub near: Near,
 }
 
 impl Comparison {
     /// Whether the two are near.
     pub fn is_near(&self) -> bool {
-        self.deviation.abs() <= self.near
+        self.deviation.abs() <= self.near.within
     }
 }
 
 impl Entry {
     /// A number beside the paper's, if it has one there.
-    pub fn compared(ours: f64, printed: Option<f64>, near: f64) -> Self {
+    pub fn compared(ours: f64, printed: Option<f64>, near: Near) -> Self {
         let paper = printed.map(|printed| Comparison { printed, deviation: ours - printed, near });
         Self { ours: format!("{ours:.2}"), paper }
     }
@@ -216,11 +216,11 @@ mod tests {
 
     #[test]
     fn a_number_stands_beside_that_of_the_paper_if_it_has_one() {
-        let entry = Entry::compared(22.194, Some(21.55), 0.4);
+        let entry = Entry::compared(22.194, Some(21.55), printed::NEAR_IN_RECOVERY);
         assert_eq!((entry.text().as_str(), entry.paper.unwrap().is_near()), ("22.19 (21.55)", false));
-        assert!(Entry::compared(21.2, Some(21.55), 0.4).paper.unwrap().is_near());
-        assert!(!Entry::compared(f64::NAN, Some(21.55), 0.4).paper.unwrap().is_near());
-        assert_eq!(Entry::compared(1.0, None, 0.4), "1.00".into());
+        assert!(Entry::compared(21.2, Some(21.55), printed::NEAR_IN_RECOVERY).paper.unwrap().is_near());
+        assert!(!Entry::compared(f64::NAN, Some(21.55), printed::NEAR_IN_RECOVERY).paper.unwrap().is_near());
+        assert_eq!(Entry::compared(1.0, None, printed::NEAR_IN_RECOVERY), "1.00".into());
         assert_eq!(entry.told("22.19 ± 0.10".into()).text(), "22.19 ± 0.10 (21.55)");
     }
 }

@@ -83,7 +83,7 @@ impl Series {
     }
 }
 
-/// A group of bars for each name; every series has one bar in each. The axis starts at zero.
+/// A group of bars for each name; every series has one bar in each where it has a value. The axis starts at zero.
 pub fn bars(labels: &Labels<'_>, groups: &[String], series: &[Series]) -> String {
     let axis = Axis::new(0.0, largest(series));
     let mut plot = frame(labels, series, axis, square);
@@ -93,7 +93,7 @@ pub fn bars(labels: &Labels<'_>, groups: &[String], series: &[Series]) -> String
         let left = LEFT + group_width * (number as f64 + 0.08);
         plot += &text(LEFT + group_width * (number as f64 + 0.5), BOTTOM + 20.0, "text-anchor=\"middle\"", group);
         for (place, one) in series.iter().enumerate() {
-            let Some(&value) = one.values.get(number) else { continue };
+            let Some(&value) = one.values.get(number).filter(|value| value.is_finite()) else { continue };
             let (x, y) = (left + bar_width * place as f64, axis.place(value));
             let (class, width, height) = (one.class(), bar_width - 3.0, (BOTTOM - y).max(0.0));
             let _ = writeln!(
@@ -329,6 +329,8 @@ mod tests {
             bars(&LABELS, &names, &series).matches("class=\"value\"").count()
         };
         assert_eq!([values(3), values(9)], [9, 0]);
+        let gap = bars(&LABELS, &["a".into(), "b".into()], &[Series::new("one", vec![f64::NAN, 1.0], 0)]);
+        assert_eq!((gap.matches("<rect class=\"c0\"").count(), gap.contains("NaN")), (2, false)); // one is the legend's
     }
 
     #[test]

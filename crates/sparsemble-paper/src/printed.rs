@@ -84,12 +84,21 @@ pub const INFORMATION: [[[f64; 2]; 4]; 5] = [
 /// Seconds to code USPS: the l1 graph, BoostEx, RandExAv and BoostKM (§V).
 pub const CODING_SECONDS: [f64; 4] = [411.85, 152.56, 147.93, 83.58];
 
-/// Up to here numbers of Table 1 and Fig. 5 count as near, in dB: about what another Φ changes.
-pub const NEAR_IN_RECOVERY: f64 = 0.4;
-/// The same for Table 2 and Fig. 7: a little more than what another seed changes.
-pub const NEAR_IN_ENLARGING: f64 = 0.08;
-/// The same for Table 3, in points.
-pub const NEAR_IN_CLUSTERING: f64 = 5.0;
+/// How far a number may be from the printed one and count as near.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Near {
+    /// This far.
+    pub within: f64,
+    /// In what.
+    pub unit: &'static str,
+}
+
+/// In Table 1 and Fig. 5: about what another Φ changes.
+pub const NEAR_IN_RECOVERY: Near = Near { within: 0.4, unit: "dB" };
+/// In Table 2 and Fig. 7: a little more than what another seed changes.
+pub const NEAR_IN_ENLARGING: Near = Near { within: 0.08, unit: "dB" };
+/// In Table 3.
+pub const NEAR_IN_CLUSTERING: Near = Near { within: 5.0, unit: "points" };
 
 /// Table 1, PSNR in dB: for each N and picture Alt-Opt, BoostEx, BoostKM, RandExAv and Ex-MLD.
 pub const TABLE_1: [[[f64; 5]; 8]; 3] = [

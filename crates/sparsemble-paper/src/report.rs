@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use crate::document::Provenance;
+use crate::document::{Provenance, QUICK};
 use crate::markup::{escaped, html};
 use crate::outcome::{Comparison, Entry, Outcome, Statement};
+use crate::printed::Near;
 use crate::remarks::{self, JUDGING, NOT_MADE, Remark, UNSAID};
 use crate::work::Omitted;
 use crate::{Experiment, printed};
@@ -23,8 +24,9 @@ pub fn report(outcomes: &[Outcome], omitted: &[Omitted], provenance: &Provenance
     let sections: String = outcomes.iter().map(section).collect();
     let body = format!(
         "<a class=\"skip\" href=\"#results\">Skip to the results</a>\n<header>\n<h1>The experiments of the paper, repeated</h1>\n\
-         <p class=\"lead\">{}</p>\n<p class=\"soft\">{}</p>\n<nav aria-label=\"Experiments\"><ul>{}</ul></nav>\n</header>\n\
+         {}<p class=\"lead\">{}</p>\n<p class=\"soft\">{}</p>\n<nav aria-label=\"Experiments\"><ul>{}</ul></nav>\n</header>\n\
          <main id=\"results\">\n{}{sections}{}{}{}</main>\n<footer>\n{}</footer>\n",
+        if provenance.quick { format!("<p class=\"lead\"><strong>{QUICK}</strong></p>\n") } else { String::new() },
         escaped(&verdicts(outcomes)),
         escaped(printed::CITATION),
         links.collect::<String>(),
@@ -53,9 +55,9 @@ fn verdicts(outcomes: &[Outcome]) -> String {
     let near = compared.iter().filter(|one| one.is_near()).count();
     let numbers = match compared.len() {
         0 => String::new(),
-        count => format!(" {near} of {count} numbers are near those that the paper prints."),
+        count => format!(" Of {count} numbers that the paper prints, or means of them, ours are near {near}."),
     };
-    format!("{holding} of {} statements checked here hold, {} do not.{numbers}", all().count(), all().count() - holding)
+    format!("{holding} of {} statements checked here hold.{numbers}", all().count())
 }
 
 /// What came of each experiment, in a line.
@@ -63,20 +65,15 @@ fn glance(outcomes: &[Outcome]) -> String {
     let row = |outcome: &Outcome| {
         let holding = outcome.statements.iter().filter(|statement| statement.holds).count();
         let compared: Vec<&Comparison> = outcome.comparisons().collect();
-        let count = compared.len() as f64;
+        let larger = |most: f64, one: &&Comparison| if one.deviation.abs() > most.abs() { one.deviation } else { most };
         let numbers = match compared.first() {
-            None => "<td>–</td><td>–</td><td>–</td>".to_owned(),
-            Some(first) => format!(
-                "<td>{} of {} (within {})</td><td>{:+.2}</td><td>{:+.2}</td>",
+            None => "<td>–</td>".repeat(4),
+            Some(Comparison { near: Near { within, unit }, .. }) => format!(
+                "<td>{} of {}</td><td>{within} {unit}</td><td>{:+.2} {unit}</td><td>{:+.2} {unit}</td>",
                 compared.iter().filter(|one| one.is_near()).count(),
                 compared.len(),
-                first.near,
-                compared.iter().map(|one| one.deviation).sum::<f64>() / count,
-                compared.iter().map(|one| one.deviation).fold(0.0, |most: f64, one| if one.abs() > most.abs() {
-                    one
-                } else {
-                    most
-                }),
+                compared.iter().map(|one| one.deviation).sum::<f64>() / compared.len() as f64,
+                compared.iter().fold(0.0, larger),
             ),
         };
         format!(
@@ -93,7 +90,7 @@ fn glance(outcomes: &[Outcome]) -> String {
             "All experiments",
             &format!(
                 "<table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">statements that hold</th>\
-                 <th scope=\"col\">numbers near the paper's</th><th scope=\"col\">mean deviation</th>\
+                 <th scope=\"col\">numbers near the paper's</th><th scope=\"col\">near: within</th><th scope=\"col\">mean deviation</th>\
                  <th scope=\"col\">largest deviation</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
             )
         )
@@ -152,40 +149,46 @@ fn statement(statement: &Statement) -> String {
 /// What the marks and colours of a table mean.
 fn key(outcome: &Outcome) -> String {
     let Some(first) = outcome.comparisons().next() else { return String::new() };
-    let near = first.near;
+    let Near { within, unit } = first.near;
     format!(
         "<p class=\"soft\">Below each number is the printed one and ours minus it: \
-         <span class=\"key\">≈ within {near}</span> <span class=\"key above\">▲ above</span> \
-         <span class=\"key below\">▼ below</span>, in the deeper colour if by more than {:.2}.</p>\n",
-        FAR * near
+         <span class=\"key\">≈ within {within} {unit}</span> <span class=\"key above\">▲ above</span> \
+         <span class=\"key below\">▼ below</span>, in the deeper colour if by more than {:.2} {unit}.</p>\n",
+        FAR * within
     )
 }
 
 fn table(outcome: &Outcome) -> String {
-    let heading = |heading: &String| format!("<th scope=\"col\">{}</th>", html(heading));
-    let headings: String = outcome.headings.iter().map(heading).collect();
-    let first = |number: usize| outcome.rows[number].first();
-    let begins = |number: usize| number > 0 && first(number) != first(number - 1);
+    // A column of words begins with one.
+    let is_words = |column: usize| {
+        outcome.rows.first().is_some_and(|row| row[column].ours.starts_with(|first: char| first.is_alphabetic()))
+    };
+    let class = |column: usize| if is_words(column) { " class=\"words\"" } else { "" };
+    let heading =
+        |(column, heading): (usize, &String)| format!("<th scope=\"col\"{}>{}</th>", class(column), html(heading));
+    let headings: String = outcome.headings.iter().enumerate().map(heading).collect();
+    let begins = |number: usize| number > 0 && outcome.rows[number].first() != outcome.rows[number - 1].first();
     let is_grouped = (1..outcome.rows.len()).any(|number| !begins(number));
     let row = |(number, entries): (usize, &Vec<Entry>)| {
-        let class = if is_grouped && begins(number) { " class=\"first\"" } else { "" };
-        let cells: String = entries.iter().enumerate().map(|(column, entry)| cell(column, entry)).collect();
-        format!("<tr{class}>{cells}</tr>\n")
+        let cell = |(column, entry): (usize, &Entry)| match (entry.paper, column) {
+            (Some(paper), _) => compared(&entry.ours, &paper),
+            (None, 0) => format!("<th scope=\"row\">{}</th>", html(&entry.ours)),
+            (None, _) => format!("<td{}>{}</td>", class(column), html(&entry.ours)),
+        };
+        let first = if is_grouped && begins(number) { " class=\"first\"" } else { "" };
+        format!("<tr{first}>{}</tr>\n", entries.iter().enumerate().map(cell).collect::<String>())
     };
     let rows: String = outcome.rows.iter().enumerate().map(row).collect();
     format!("<table>\n<thead><tr>{headings}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>")
 }
 
-fn cell(column: usize, entry: &Entry) -> String {
-    let ours = html(&entry.ours);
-    let Some(Comparison { printed, deviation, near }) = entry.paper else {
-        return if column == 0 { format!("<th scope=\"row\">{ours}</th>") } else { format!("<td>{ours}</td>") };
-    };
-    let (class, mark) = match deviation {
-        apart if apart.abs() <= near => ("near", "≈"),
-        apart if apart > FAR * near => ("far above", "▲"),
+/// Our number above the printed one and what is between them.
+fn compared(ours: &str, &Comparison { printed, deviation, near }: &Comparison) -> String {
+    let (class, mark) = match deviation / near.within {
+        apart if apart.abs() <= 1.0 => ("near", "≈"),
+        apart if apart > FAR => ("far above", "▲"),
         apart if apart > 0.0 => ("above", "▲"),
-        apart if apart >= -FAR * near => ("below", "▼"),
+        apart if apart >= -FAR => ("below", "▼"),
         _ => ("far below", "▼"),
     };
     format!("<td class=\"{class}\">{ours}<span class=\"theirs\">{printed:.2} {mark} {deviation:+.2}</span></td>")

@@ -166,7 +166,7 @@ pub fn outcome(settings: &Sensing, names: &[String], cells: &[Cell]) -> Outcome 
         name: "table1",
         title: TITLE,
         caption: format!(
-            "PSNR in dB of recovered pictures, mean over {} draws of Φ ({} rows); in brackets the paper's. {} × {} blocks \
+            "PSNR in dB of recovered pictures, mean over {} draws of Φ ({} rows), beside the paper's. {} × {} blocks \
              side by side, {means}; λ = {} for intensities up to {}, K = {}, L = {}, {} training patches, Ex-MLD \
              by {}. The row *± over Φ* is the standard deviation of the mean over the pictures; *deviation* is ours minus \
              the paper's and the mean of its absolute values. LMMSE is the linear estimator with the same side \

@@ -151,7 +151,7 @@ pub fn outcome(settings: &Enlarging, cells: &[Enlarged]) -> Outcome {
         name: "table2",
         title: TITLE,
         caption: format!(
-            "PSNR in dB of pictures made half as large, rounded to 8 bits, and enlarged again; in brackets the paper's. \
+            "PSNR in dB of pictures made half as large, rounded to 8 bits, and enlarged again, beside the paper's. \
              {side} × {side} patches at every pixel, K = {}, L = {}, {} training pairs drawn, {} of them for ExDict; λ = {} in \
              training and {} in testing (with ½ before the error). *Deviation* is ours minus the paper's, in the mean and \
              the largest of one picture. The pairs are those of Yang et al.'s program, which are out of line where a side \
@@ -190,8 +190,9 @@ fn short_names(methods: &[Enlarger]) -> Vec<String> {
 fn series(table: &Table<'_>, methods: &[Enlarger]) -> Vec<Series> {
     let ours = methods.iter().map(|&method| table.average(method) - table.average(Enlarger::Bicubic));
     let bicubic = table.printed_average(Enlarger::Bicubic);
-    // Nothing where the paper has none.
-    let theirs = methods.iter().map(|&method| table.printed_average(method).zip(bicubic).map_or(0.0, |(a, b)| a - b));
+    // No bar where the paper has none.
+    let theirs =
+        methods.iter().map(|&method| table.printed_average(method).zip(bicubic).map_or(f64::NAN, |(a, b)| a - b));
     vec![Series::new("here", ours.collect(), 0), Series::new("paper", theirs.collect(), 0).pale()]
 }
 

@@ -131,7 +131,7 @@ pub fn outcome(settings: &Grouping, cells: &[Grouped]) -> Outcome {
         name: "table3",
         title: TITLE,
         caption: format!(
-            "In per cent, over {} runs, ± their standard deviation; in brackets the paper's. The paper's methods and the \
+            "In per cent, over {} runs, ± their standard deviation, beside the paper's. The paper's methods and the \
              Alt-Opt graph have one graph and as many K-Means from random vertices on as many eigenvectors as classes; \
              K-Means and neighbours have the best of ten K-Means++ in each run; *ensemble* is what `sparsemble cluster` \
              does (`{}`), a new graph in each run. *Our step* is its spectral step: twice as many eigenvectors, weighted by \

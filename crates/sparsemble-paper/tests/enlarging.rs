@@ -231,7 +231,7 @@ fn times_are_told_and_their_order_is_judged() {
     assert_eq!(judged([2.0, 1.0, 3.0, 0.005]), [true, true]);
     assert_eq!(judged([4.0, 1.0, 3.0, 0.02]), [false, false]);
     let outcome = outcome([2.0, 1.0, 3.0, 0.005]);
-    assert_eq!(outcome.texts()[1], ["2000", "2.00", "1.00", "3.00", "0.01"]);
+    assert_eq!(outcome.texts()[1], ["2000", "2.0", "1.0", "3.0", "0.005"]);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use sparsemble_paper::{Enlarging, Experiment, Grouping, LAYOUT, Means, Sensing, 
 #[derive(Debug, Args)]
 #[command(after_long_help = after_help())]
 pub(crate) struct PaperArguments {
-    /// Which experiments; with --document it is every one of them.
-    #[arg(value_name = "EXPERIMENT", required_unless_present = "document", conflicts_with = "document")]
+    /// Which experiments; with --document every one of them unless some are named.
+    #[arg(value_name = "EXPERIMENT", required_unless_present = "document")]
     experiments: Vec<Name>,
 
     /// The data folder, with the pictures and data sets that the paper uses; its layout is below.
@@ -31,7 +31,7 @@ pub(crate) struct PaperArguments {
 
     /// A fortieth of the work, with fewer patches and models than the paper has.
     #[arg(long)]
-    quick: bool,
+    pub(crate) quick: bool,
 
     /// How many random Φ table1 is averaged over [default: 10, with --quick 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -57,7 +57,7 @@ pub(crate) struct PaperArguments {
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
 
-    /// Write the page of all experiments as Markdown to this file, and its plots to the folder `figures` beside it.
+    /// Write a page as Markdown to this file, and its plots to the folder `figures` beside it.
     #[arg(long, value_name = "FILE")]
     pub(crate) document: Option<PathBuf>,
 
@@ -118,7 +118,7 @@ impl PaperArguments {
     }
 
     pub(crate) fn experiments(&self) -> Vec<Experiment> {
-        if self.document.is_some() || self.takes_what_there_is() {
+        if self.experiments.is_empty() || self.takes_what_there_is() {
             return Experiment::ALL.to_vec();
         }
         let named = self.experiments.iter().filter_map(|name| match name {
@@ -182,10 +182,10 @@ impl PaperArguments {
             MeansName::InAtoms => " --means in-atoms",
         };
         let raw = if self.raw_correlations { " --raw-correlations" } else { "" };
-        let names: String = match (&self.document, self.takes_what_there_is()) {
-            (Some(_), _) => String::new(),
-            (None, true) => " all".into(),
-            (None, false) => self.experiments().iter().map(|experiment| format!(" {}", experiment.name())).collect(),
+        let names: String = match self.experiments.as_slice() {
+            [] => String::new(),
+            _ if self.takes_what_there_is() => " all".into(),
+            _ => self.experiments().iter().map(|experiment| format!(" {}", experiment.name())).collect(),
         };
         let file = |option: &str, path: &Option<PathBuf>| {
             path.as_ref().map(|path| format!(" --{option} {}", path.display())).unwrap_or_default()

@@ -24,7 +24,8 @@ pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
         outcomes.push(outcome);
         Ok(())
     })?;
-    let provenance = Provenance { settings: arguments.settings(), command: arguments.command() };
+    let provenance =
+        Provenance { settings: arguments.settings(), command: arguments.command(), quick: arguments.quick };
     let mut pages = Vec::new();
     if let Some(path) = &arguments.document {
         write_document(path, &outcomes, &provenance)?;
