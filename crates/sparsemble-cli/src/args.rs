@@ -6,6 +6,7 @@ mod paper;
 mod represent;
 mod restore;
 mod run;
+mod studio;
 mod train;
 mod upscale;
 
@@ -20,6 +21,7 @@ pub(crate) use paper::PaperArguments;
 pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments, WeightsArguments};
 pub(crate) use restore::{PictureArguments, Preset, RecoverArguments, RestoreArguments, SenseArguments, Task};
 pub(crate) use run::RunArguments;
+pub(crate) use studio::StudioArguments;
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments, Trainable};
 pub(crate) use upscale::{Compared, Enlarger, EvalArguments, UpscaleArguments};
 
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Cluster(ClusterArguments),
     /// Tell how near pictures are to their originals: PSNR and SSIM.
     Eval(EvalArguments),
+    /// Open a page in the browser that enlarges, denoises, fills in and recovers pictures.
+    Studio(StudioArguments),
 }
 
 #[derive(Debug, Args)]

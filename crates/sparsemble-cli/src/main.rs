@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Upscale(upscale) => commands::upscale::run(&upscale),
         Command::Cluster(cluster) => commands::cluster::run(&cluster),
         Command::Eval(eval) => commands::eval::run(&eval),
+        Command::Studio(studio) => commands::studio::run(&studio),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

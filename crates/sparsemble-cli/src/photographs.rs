@@ -8,7 +8,7 @@ pub(crate) const PHOTO: &[u8] = include_bytes!("../../../data/cc0/camera.png");
 pub(crate) const PHOTO_NAME: &str = "camera";
 
 /// To learn from.
-const TRAINING: [&[u8]; 2] =
+pub(crate) const TRAINING: [&[u8]; 2] =
     [include_bytes!("../../../data/cc0/chelsea.png"), include_bytes!("../../../data/cc0/coffee.png")];
 pub(crate) const TRAINING_NAMES: [&str; 2] = ["chelsea", "coffee"];
 

@@ -7,6 +7,8 @@
 //! A stream is read in order. Where every sample needs a number of its own, [`RowNumbers`] gives it by the sample's
 //! row, so that any part of the data, on any thread or machine, finds the same numbers.
 
+use std::f64::consts::TAU;
+
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
@@ -44,6 +46,12 @@ pub(crate) fn stream(seed: u64, name: &'static str, number: u64) -> ChaCha8Rng {
     key[8..16].copy_from_slice(&number.to_le_bytes());
     key[16..].iter_mut().zip(name.bytes()).for_each(|(slot, byte)| *slot = byte);
     ChaCha8Rng::from_seed(key)
+}
+
+/// A normal number of variance one (Box and Muller).
+pub(crate) fn normal(stream: &mut impl Rng) -> f64 {
+    let mut uniform = || ((stream.next_u64() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64;
+    (-2.0 * uniform().ln()).sqrt() * (TAU * uniform()).cos()
 }
 
 /// One number for each row, a pure function of the row and of the stream this was made from.

@@ -11,6 +11,8 @@
 //! | some features are missing | [`Mask`] | [`Mask`] |
 //! | all is blurred, and some pixels are lost | [`Blur`] | [`Blur`] |
 //!
+//! What is measured has noise in it: [`with_white_noise`].
+//!
 //! An [`Operator`] is any of them as text, `blur:sigma=1.6`, before it is known what it acts on.
 //!
 //! To add one: write its file, make it an operator if it has a text, and add one line to the registry in `tests.rs`, which puts it under the common laws.
@@ -22,6 +24,7 @@ mod cosines;
 mod dense;
 mod identity;
 mod mask;
+mod noise;
 mod operator;
 mod per_block;
 mod projection;
@@ -33,6 +36,7 @@ pub use blur::Blur;
 pub use dense::Dense;
 pub use identity::Identity;
 pub use mask::Mask;
+pub use noise::with_white_noise;
 pub use operator::Operator;
 pub use per_block::PerBlock;
 pub use projection::{Projection, ProjectionKind};

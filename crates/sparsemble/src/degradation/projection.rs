@@ -1,6 +1,5 @@
 //! Random projections: few random combinations of all features, the measurements of compressive sensing (§IV-A).
 
-use std::f64::consts::TAU;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
@@ -8,7 +7,7 @@ use rand::Rng;
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::rng::stream;
+use crate::rng::{normal, stream};
 use crate::scalar::Scalar;
 use crate::spec::{unless, write};
 
@@ -104,12 +103,6 @@ impl Projection {
         }
         Dense::new(Matrix::from_fn(n, n_features, |r, c| T::from_f64(rows[r][c])).view())
     }
-}
-
-/// A normal number of variance one (Box and Muller).
-fn normal(stream: &mut impl Rng) -> f64 {
-    let mut uniform = || ((stream.next_u64() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64;
-    (-2.0 * uniform().ln()).sqrt() * (TAU * uniform()).cos()
 }
 
 /// Gram and Schmidt, each row twice, which is enough for rows of random numbers.
