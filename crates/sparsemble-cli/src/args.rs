@@ -8,6 +8,7 @@ mod places;
 mod represent;
 mod restore;
 mod run;
+mod studio;
 mod train;
 mod upscale;
 
@@ -26,6 +27,7 @@ pub(crate) use places::{Kind, Places};
 pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments, WeightsArguments};
 pub(crate) use restore::{PictureArguments, Preset, RecoverArguments, RestoreArguments, SenseArguments, Task};
 pub(crate) use run::{BatchArguments, RunArguments};
+pub(crate) use studio::StudioArguments;
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments, Trainable};
 pub(crate) use upscale::{Compared, Enlarger, EvalArguments, UpscaleArguments};
 
@@ -117,6 +119,8 @@ pub(crate) enum Command {
     Completions(CompletionsArguments),
     /// Print or write the manual.
     Man(ManArguments),
+    /// Open a page in the browser that enlarges, denoises, fills in and recovers pictures.
+    Studio(StudioArguments),
 }
 
 #[derive(Debug, Args)]

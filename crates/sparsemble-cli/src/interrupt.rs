@@ -1,6 +1,7 @@
 //! Ctrl-C and requests to end: the work stops at its next block, or the program at once, and nothing half-written stays.
 
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
@@ -11,6 +12,8 @@ use crate::{failure, output};
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// Someone asks whether to stop.
 static LISTENED: AtomicBool = AtomicBool::new(false);
+/// What is told of it, for work that waits and cannot ask.
+static TOLD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// Watches from now on. Work that [listens](asked) is asked to stop first; a second Ctrl-C, or one while nobody listens,
 /// ends the program.
@@ -18,6 +21,9 @@ pub(crate) fn watch() -> Result<()> {
     let asked = || {
         if !LISTENED.load(Ordering::Relaxed) || ASKED.swap(true, Ordering::Relaxed) {
             end();
+        }
+        if let Some(stop) = TOLD.get() {
+            stop();
         }
     };
     ctrlc::set_handler(asked).context("cannot watch for Ctrl-C")
@@ -27,6 +33,13 @@ pub(crate) fn watch() -> Result<()> {
 pub(crate) fn asked() -> bool {
     LISTENED.store(true, Ordering::Relaxed);
     ASKED.load(Ordering::Relaxed)
+}
+
+/// Has work that waits told to stop, once.
+pub(crate) fn tell(stop: impl Fn() + Send + Sync + 'static) {
+    LISTENED.store(true, Ordering::Relaxed);
+    // A command has one place where it waits.
+    let _ = TOLD.set(Box::new(stop));
 }
 
 /// Says that nobody asks any more.

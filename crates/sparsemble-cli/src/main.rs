@@ -52,6 +52,7 @@ fn run(mut command: Command) -> Result<()> {
         Command::Upscale(upscale) => commands::upscale::run(upscale),
         Command::Cluster(cluster) => commands::cluster::run(cluster),
         Command::Eval(eval) => commands::eval::run(eval),
+        Command::Studio(studio) => commands::studio::run(studio),
         Command::Completions(completions) => commands::completions::run(completions),
         Command::Man(man) => commands::man::run(man),
     }?;

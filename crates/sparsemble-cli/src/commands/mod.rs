@@ -17,6 +17,7 @@ mod represent;
 pub(crate) mod restore;
 mod restored;
 pub(crate) mod sense;
+pub(crate) mod studio;
 pub(crate) mod train;
 pub(crate) mod upscale;
 pub(crate) mod weights;

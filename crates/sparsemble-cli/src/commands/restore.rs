@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde_json::json;
 use sparsemble::degradation::{Blur, Mask};
-use sparsemble::image::{GrayImage, Picture, Size, WHITE, read, read_picture};
+use sparsemble::image::{GrayImage, Picture, Size, read, read_picture};
 use sparsemble::restoration::{Restored, deblur, denoise, inpaint};
 use sparsemble::{Run, matrix_file};
 
@@ -112,8 +112,7 @@ fn mask(path: &Path, size: Size) -> Result<Mask> {
     if picture.size() != size {
         return Err(Usage(format!("the mask has {} pixels, the picture {size}", picture.size())).into());
     }
-    let seen: Vec<bool> = picture.samples().iter().map(|&value| value < WHITE / 2.0).collect();
-    Mask::new(&seen).with_context(|| format!("{} is white everywhere", path.display()))
+    Mask::where_white(&picture).with_context(|| format!("{} is white everywhere", path.display()))
 }
 
 /// A blur by its text, or a kernel from a file.

@@ -3,6 +3,7 @@
 use rand::Rng;
 
 use crate::error::{Error, Result};
+use crate::image::{GrayImage, WHITE};
 use crate::rng::stream;
 use crate::scalar::Scalar;
 
@@ -45,6 +46,14 @@ impl Mask {
             return Err(Error::Empty { what: "mask", unit: "feature that is seen" });
         }
         Ok(Self { n_features, seen })
+    }
+
+    /// Drops the pixels at which a picture of the same size is white, or nearer to white than to black.
+    ///
+    /// # Errors
+    /// If it is white everywhere.
+    pub fn where_white(picture: &GrayImage) -> Result<Self> {
+        Self::new(&picture.samples().iter().map(|&value| value < WHITE / 2.0).collect::<Vec<_>>())
     }
 
     /// Drops a share `missing` of the features, rounded down to a whole number of them; which ones is random, the same

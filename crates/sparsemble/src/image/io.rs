@@ -15,12 +15,16 @@ mod raster;
 mod writer;
 
 pub use raster::{Layout, Raster};
-pub use writer::{PictureFormat, write_by_rows};
+pub use writer::{PictureFormat, encode_by_rows, write_by_rows};
 
 /// A small file can promise a huge picture; beyond these limits it is refused before memory is spent on it.
 const MAX_SIDE: u32 = 1 << 16;
 const MAX_PIXELS: u64 = 1 << 27;
 const MAX_BYTES: u64 = 1 << 30;
+
+/// What a decoder may use in memory for each pixel that is allowed, and for itself.
+const BYTES_OF_PIXEL: u64 = MAX_BYTES / MAX_PIXELS;
+const BYTES_OF_DECODER: u64 = 1 << 26;
 
 /// Reads a PNG, JPEG, PNM, TIFF, BMP or WebP file, told apart by content, as a grey picture.
 ///
@@ -133,7 +137,7 @@ type Outcome<P> = std::result::Result<P, String>;
 
 /// The pixels in the bytes of a file.
 fn pixels(bytes: &[u8]) -> Outcome<DynamicImage> {
-    decoded(opened(bytes)?, bytes)
+    decoded(opened(bytes, MAX_PIXELS)?, bytes)
 }
 
 /// The pixels of an opened picture. A BMP file has no grey: it lists its colours, and if all that it lists are grey the
@@ -151,12 +155,13 @@ fn decoded(decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage> {
     }
 }
 
-/// The bytes of a file opened as a picture, if its pixels are not too many.
-fn opened(bytes: &[u8]) -> Outcome<impl ImageDecoder> {
+/// The bytes of a file opened as a picture, if its pixels are not more than these.
+fn opened(bytes: &[u8], max_pixels: u64) -> Outcome<impl ImageDecoder> {
+    let max_pixels = max_pixels.min(MAX_PIXELS);
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);
     limits.max_image_height = Some(MAX_SIDE);
-    limits.max_alloc = Some(MAX_BYTES);
+    limits.max_alloc = Some((BYTES_OF_PIXEL * max_pixels).clamp(BYTES_OF_DECODER, MAX_BYTES));
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     if reader.format().is_none() {
         return Err("this is no picture of a known kind; give a PNG, JPEG, TIFF, BMP, PNM or WebP file".into());
@@ -164,8 +169,8 @@ fn opened(bytes: &[u8]) -> Outcome<impl ImageDecoder> {
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(|error| error.to_string())?;
     let (width, height) = decoder.dimensions();
-    if width > MAX_SIDE || height > MAX_SIDE || u64::from(width) * u64::from(height) > MAX_PIXELS {
-        return Err(format!("{width}×{height} pixels are more than the {MAX_PIXELS} that are allowed"));
+    if width > MAX_SIDE || height > MAX_SIDE || u64::from(width) * u64::from(height) > max_pixels {
+        return Err(format!("{width}×{height} pixels are more than the {max_pixels} that are allowed"));
     }
     Ok(decoder)
 }

@@ -9,7 +9,7 @@ use ::image::{DynamicImage, ImageDecoder};
 use crate::error::{Error, Result};
 
 use super::super::plane::{BitDepth, GrayImage, Picture, Size};
-use super::{Outcome, bytes_of, decoded, named, no_white, opened};
+use super::{MAX_PIXELS, Outcome, bytes_of, decoded, named, no_white, opened};
 
 /// What a picture file holds beside the pixels themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,11 +61,20 @@ impl Raster {
     /// As [`read`](super::read).
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        named(path, bytes_of(path)?.and_then(|bytes| Self::of(&bytes)))
+        named(path, bytes_of(path)?.and_then(|bytes| Self::of(&bytes, MAX_PIXELS)))
     }
 
-    fn of(bytes: &[u8]) -> Outcome<Self> {
-        let mut decoder = opened(bytes)?;
+    /// The picture in the bytes of a file, unless it has more pixels than these: then it is refused before memory is spent
+    /// on them.
+    ///
+    /// # Errors
+    /// [`Error::Image`] as [`read`](super::read), and if there are too many pixels.
+    pub fn decode(bytes: &[u8], max_pixels: u64) -> Result<Self> {
+        named(Path::new("the picture"), Self::of(bytes, max_pixels))
+    }
+
+    fn of(bytes: &[u8], max_pixels: u64) -> Outcome<Self> {
+        let mut decoder = opened(bytes, max_pixels)?;
         // What cannot be read of these does not make the picture unreadable.
         let profile = decoder.icc_profile().ok().flatten();
         let exif = decoder.exif_metadata().ok().flatten();

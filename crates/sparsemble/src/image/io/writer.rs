@@ -104,18 +104,11 @@ pub fn write_by_rows(
     path: impl AsRef<Path>,
     layout: &Layout,
     step: usize,
-    mut next: impl FnMut(Range<usize>) -> Result<Vec<GrayImage>>,
+    next: impl FnMut(Range<usize>) -> Result<Vec<GrayImage>>,
 ) -> Result<()> {
     let path = path.as_ref();
     let format = PictureFormat::of(path)?;
-    let Size { width, height } = layout.size;
-    let mut rows = (0..height).step_by(step.max(1)).map(|start| {
-        let rows = start..(start + step.max(1)).min(height);
-        let planes = next(rows.clone())?;
-        expect_size("planes: number of channels", layout.channels, planes.len())?;
-        planes.iter().try_for_each(|plane| plane.expect_size(Size { width, height: rows.len() }))?;
-        Ok(levels(&planes, layout.depth, format))
-    });
+    let mut rows = levels_by_rows(layout, step, format, next);
     let mut refused = None;
     let written = write_atomically(path, |file| {
         let outcome = match format {
@@ -139,11 +132,26 @@ pub fn write_by_rows(
 
 /// The bytes of a file of this kind.
 pub(super) fn encode_whole(picture: &Picture, layout: &Layout, format: PictureFormat) -> Result<Vec<u8>> {
+    encoded(layout, &mut std::iter::once(Ok(levels(&picture.planes, layout.depth, format))), format)
+}
+
+/// The bytes of a PNG file, made as [`write_by_rows`] does.
+///
+/// # Errors
+/// Those of `next`; [`Error::Image`] if a side is beyond what PNG can hold.
+pub fn encode_by_rows(
+    layout: &Layout,
+    step: usize,
+    next: impl FnMut(Range<usize>) -> Result<Vec<GrayImage>>,
+) -> Result<Vec<u8>> {
+    encoded(layout, &mut levels_by_rows(layout, step, PictureFormat::Png, next), PictureFormat::Png)
+}
+
+fn encoded(layout: &Layout, rows: Rows<'_>, format: PictureFormat) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut rows = std::iter::once(Ok(levels(&picture.planes, layout.depth, format)));
     let encoded = match format {
-        PictureFormat::Png => png(&mut bytes, layout, &mut rows),
-        _ => whole(&mut bytes, layout, &mut rows, format),
+        PictureFormat::Png => png(&mut bytes, layout, rows),
+        _ => whole(&mut bytes, layout, rows, format),
     };
     encoded.map_err(|failure| match failure {
         Failure::Disk(error) => Error::Image { name: format!("a {} picture", layout.size), reason: error.to_string() },
@@ -162,6 +170,23 @@ impl Failure {
     fn format(reason: &impl ToString) -> Self {
         Self::Other(Error::Image { name: "the picture".into(), reason: reason.to_string() })
     }
+}
+
+/// What the encoder wants, some rows at a time.
+fn levels_by_rows(
+    layout: &Layout,
+    step: usize,
+    format: PictureFormat,
+    mut next: impl FnMut(Range<usize>) -> Result<Vec<GrayImage>>,
+) -> impl Iterator<Item = Result<Vec<u8>>> {
+    let Size { width, height } = layout.size;
+    (0..height).step_by(step.max(1)).map(move |start| {
+        let rows = start..(start + step.max(1)).min(height);
+        let planes = next(rows.clone())?;
+        expect_size("planes: number of channels", layout.channels, planes.len())?;
+        planes.iter().try_for_each(|plane| plane.expect_size(Size { width, height: rows.len() }))?;
+        Ok(levels(&planes, layout.depth, format))
+    })
 }
 
 /// The bytes of some rows as the encoder wants them: PNG begins with the greater half of a sample, the encoders of the
