@@ -4,6 +4,7 @@
 mod bench;
 mod changelog;
 mod ci;
+mod dist;
 mod docs;
 mod features;
 mod golden;
@@ -13,6 +14,7 @@ mod paper_map;
 mod python;
 mod readme;
 mod rust;
+mod site;
 mod workspace;
 
 use std::process::ExitCode;
@@ -29,6 +31,8 @@ cargo xtask <task>
   golden                rewrite the golden files of the tests from their references
   bench NAME [ARGUMENT]...
                         run python/benchmarks/NAME.py against the wheel and the rivals; arguments go to the script
+  site                  build the documentation site into target/site: guide, API, examples as they run
+  dist                  build the wheel and the source distribution into target/dist, and try both
   changelog             fold the fragments of changelog.d into CHANGELOG.md under the workspace's version
   help                  this text";
 
@@ -39,6 +43,8 @@ enum Task<'a> {
     Test { arguments: &'a [String] },
     Golden,
     Bench { name: &'a str, arguments: &'a [String] },
+    Site,
+    Dist,
     Changelog,
     Help,
 }
@@ -52,6 +58,8 @@ impl<'a> Task<'a> {
             ("golden", []) => Ok(Self::Golden),
             ("bench", [name, arguments @ ..]) => Ok(Self::Bench { name, arguments }),
             ("bench", []) => bail!("bench needs a name, for example `cargo xtask bench coding --quick`"),
+            ("site", []) => Ok(Self::Site),
+            ("dist", []) => Ok(Self::Dist),
             ("changelog", []) => Ok(Self::Changelog),
             ("help" | "--help" | "-h", _) => Ok(Self::Help),
             _ => bail!("cannot run `cargo xtask {}`\n\n{HELP}\n\nSteps of ci:\n{}", words.join(" "), ci::step_list()),
@@ -64,6 +72,8 @@ impl<'a> Task<'a> {
             Self::Test { arguments } => rust::test_with(workspace, arguments)?,
             Self::Golden => golden::rewrite(workspace)?,
             Self::Bench { name, arguments } => bench::run_script(workspace, name, arguments)?,
+            Self::Site => site::build(workspace)?,
+            Self::Dist => dist::build(workspace)?,
             Self::Changelog => changelog::fold(workspace)?,
             Self::Help => println!("{HELP}\n\nSteps of ci:\n{}", ci::step_list()),
         }

@@ -20,7 +20,7 @@ class EnsembleSpectralClustering(GraphClustering):
     ========== ============================================== ============================================
     ensemble   samples drawn by the errors that are left,     AAᵀ of the codes A ≥ 0 in all dictionaries,
                moved to the middle of what they code          never formed if it would be large
-    boost-km   weighted K-Means‖ centres, each sample          AAᵀ, its entries' magnitudes
+    boost-km   weighted K-Means‖ centres, each sample         AAᵀ, its entries' magnitudes
                counting as much as its error that is left
     rand-ex-av samples drawn at random                        the magnitudes of Ā and Āᵀ, where Ā is the
                                                               mean code of each sample by the others
@@ -94,7 +94,7 @@ class EnsembleSpectralClustering(GraphClustering):
         What each stage took: "preparation", "coding", "graph", "eigenvectors" and "k-means".
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also
@@ -170,7 +170,7 @@ class SparseSubspaceClustering(GraphClustering):
     =========== ==================================================== =====================================
     l1          the minimum of ‖x − aX‖² + λ‖a‖₁ (SSC by basis       `lam`; `coder_tol`, `coder_max_iter`
                 pursuit, the ℓ1 graph)
-    elastic-net the minimum of ‖x − aX‖² + λ‖a‖₁ + ρ‖a‖² (EnSC)       `lam`, `ridge`; `coder_tol`,
+    elastic-net the minimum of ‖x − aX‖² + λ‖a‖₁ + ρ‖a‖² (EnSC)      `lam`, `ridge`; `coder_tol`,
                                                                      `coder_max_iter`
     omp         greedily chosen samples (SSC-OMP)                    `n_nonzero_coefs`
     neighbours  1 for the nearest samples: no codes, but what they   `n_neighbors`
@@ -213,7 +213,7 @@ class SparseSubspaceClustering(GraphClustering):
         As those of `EnsembleSpectralClustering`.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also

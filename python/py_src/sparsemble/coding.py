@@ -174,7 +174,7 @@ def lambda_max(
     exclude: ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> NDArray[np.float64]:
-    """Find the smallest `lam` that gives each sample the zero code: 2·max |⟨x, atom⟩|.
+    """Find the smallest `lam` that gives each sample the zero code, ``2·max |⟨x, atom⟩|``.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         The atoms that are coded against.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also

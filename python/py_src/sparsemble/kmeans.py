@@ -57,7 +57,7 @@ class WeightedKMeans(ClusterMixin, BaseEstimator):
         How often the centres were improved.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     Examples
