@@ -1,5 +1,6 @@
 """How the site is built; `cargo xtask site` copies the folder docs and builds it there."""
 
+import builtins
 import os
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,11 @@ from typing import Any
 from sparsemble import __version__
 
 ROOT = Path(__file__).parents[2]
-os.environ["OMP_NUM_THREADS"] = "2"  # examples show what two cores can do, on any machine
+EXAMPLES = ROOT / "python" / "examples"
+builtins.__file__ = str(EXAMPLES / "any.py")  # the gallery runs scripts without it, and they ask where they are
+os.environ["OMP_NUM_THREADS"] = (
+    "2"  # examples show what two cores can do, on any machine
+)
 
 project = "sparsemble"
 author = "The sparsemble developers"
@@ -37,7 +42,7 @@ autodoc_typehints = "none"  # the docstrings have the types
 numpydoc_show_class_members = False  # autodoc shows them
 
 sphinx_gallery_conf = {
-    "examples_dirs": str(ROOT / "python" / "examples"),
+    "examples_dirs": str(EXAMPLES),
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",
@@ -56,6 +61,8 @@ def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", _is_not_ours)
 
 
-def _is_not_ours(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+def _is_not_ours(
+    app: Any, what: str, name: str, member: Any, skip: bool, options: Any
+) -> bool | None:
     home = getattr(getattr(member, "fget", member), "__module__", None)
     return None if str(home).startswith("sparsemble") else True

@@ -2,8 +2,9 @@
 Cluster handwritten digits
 ==========================
 
-Thirty small dictionaries code every digit by one of their atoms. Digits that often share an atom are alike, and the
-graph of these likenesses is cut into ten parts by its eigenvectors. No label is used but to judge the result.
+Thirty small dictionaries code every digit by one of their atoms. Digits that often share an atom are alike,
+and the graph of these likenesses is cut into ten parts by its eigenvectors. No label is used but to judge
+the result.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 Compare ensembles of dictionaries
 =================================
 
-An ensemble approximates a patch by many weak dictionaries, whose approximations it averages by weights. Weak
-dictionaries are cheap: they are patches drawn at random, or cluster centres. Here the three ensembles of the paper are
-compared with one dictionary that was learned with care, on patches of a photograph that none of them has seen: once whole
-patches, once patches of which only a quarter of the numbers was measured.
+An ensemble approximates a patch by many weak dictionaries, whose approximations it averages by weights.
+Weak dictionaries are cheap: they are patches drawn at random, or cluster centres. Here the three ensembles
+of the paper are compared with one dictionary that was learned with care, on patches of a photograph that
+none of them has seen: once whole patches, once patches of which only a quarter of the numbers was measured.
 """
 
 from pathlib import Path
@@ -46,8 +46,8 @@ ensembles = {
 learned = sparsemble.DictionaryLearning(64, tol=1e-2, **settings).fit(train)
 
 # %%
-# `degraded_by` gives the same models for measurements: Φ takes 16 random sums of the 64 pixels of a patch. The error is
-# always that of the whole patch, against the number of models that take part.
+# `degraded_by` gives the same models for measurements: Φ takes 16 random sums of the 64 pixels of a patch.
+# The error is always that of the whole patch, against the number of models that take part.
 
 PHI = "orthonormal:measurements=16,seed=1"
 measured = sparsemble.Operator(PHI, SIDE * SIDE, dtype=np.float32).apply(test)
@@ -82,5 +82,5 @@ axes[1].legend()
 plt.show()
 
 # %%
-# Whole patches are best served by a dictionary that was made for them. Where much is missing, the many dictionaries of an
-# ensemble make different mistakes, which their average evens out.
+# Whole patches are best served by a dictionary that was made for them. Where much is missing, the many
+# dictionaries of an ensemble make different mistakes, which their average evens out.

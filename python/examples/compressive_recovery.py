@@ -2,8 +2,8 @@
 A photograph from a quarter of its numbers
 ==========================================
 
-A compressive camera measures each block of 64 pixels by a few random sums of them. `CompressiveRecovery` finds the
-picture again from these sums alone, without training.
+A compressive camera measures each block of 64 pixels by a few random sums of them. `CompressiveRecovery`
+finds the picture again from these sums alone, without training.
 """
 
 from pathlib import Path
@@ -19,8 +19,9 @@ PHOTOGRAPHS = Path(__file__).resolve().parents[2] / "data" / "cc0"
 image = np.asarray(Image.open(PHOTOGRAPHS / "camera.png"))[70:230, 130:290]
 
 # %%
-# `sense` keeps `ratio` × 64 numbers of each block and nothing else. `first_estimate` takes each block on its own;
-# `recover` lets the whole picture and the measurements take turns, so that the blocks leave no seams.
+# `sense` keeps `ratio` × 64 numbers of each block and nothing else. `first_estimate` takes each block on
+# its own; `recover` lets the whole picture and the measurements take turns, so that the blocks leave no
+# seams.
 
 figure, axes = plt.subplots(2, 3, figsize=(9, 6.4), layout="constrained")
 for row, ratio in zip(axes, (0.25, 0.125), strict=True):

@@ -2,8 +2,8 @@
 Take noise out of a photograph
 ==============================
 
-`denoise` needs the standard deviation of the noise and nothing else: no training, no other pictures. It groups like
-patches of the picture and estimates each group as a Gaussian of its own.
+`denoise` needs the standard deviation of the noise and nothing else: no training, no other pictures. It
+groups like patches of the picture and estimates each group as a Gaussian of its own.
 """
 
 from pathlib import Path

@@ -2,8 +2,8 @@
 Fill in missing pixels
 ======================
 
-`inpaint` fills in whatever a mask says is missing: pixels here and there, or strokes across the picture. Each colour is
-restored by itself.
+`inpaint` fills in whatever a mask says is missing: pixels here and there, or strokes across the picture.
+Each colour is restored by itself.
 """
 
 from pathlib import Path
@@ -20,7 +20,8 @@ clean = np.asarray(Image.open(PHOTOGRAPHS / "chelsea.png"))[60:172, 110:270]
 height, width = clean.shape[:2]
 
 # %%
-# Two masks, True where pixels are missing as in scikit-image: three pixels of four at random, and scratches.
+# Two masks, True where pixels are missing as in scikit-image: three pixels of four at random, and
+# scratches.
 
 scattered = np.random.default_rng(0).random((height, width)) < 0.75
 
@@ -34,7 +35,9 @@ scratches = np.asarray(drawing)
 # Missing pixels may hold anything, also NaN.
 
 figure, axes = plt.subplots(2, 2, figsize=(8, 6.2), layout="constrained")
-for row, (name, mask) in zip(axes, {"here and there": scattered, "scratches": scratches}.items(), strict=True):
+for row, (name, mask) in zip(
+    axes, {"here and there": scattered, "scratches": scratches}.items(), strict=True
+):
     seen = np.where(mask[..., None], np.nan, clean)
     restored = sparsemble.inpaint(seen, mask, n_threads=2)
 

@@ -2,9 +2,9 @@
 Move from scikit-learn
 ======================
 
-The estimators here are scikit-learn estimators: they work in pipelines, grid searches and data frames. Two things
-change. The penalty `lam` stands in ‖x − aD‖² + λ‖a‖₁ without ½, so it is **twice** the `alpha` of scikit-learn; and
-codes are sparse arrays.
+The estimators here are scikit-learn estimators: they work in pipelines, grid searches and data frames. Two
+things change. The penalty `lam` stands in ‖x − aD‖² + λ‖a‖₁ without ½, so it is **twice** the `alpha` of
+scikit-learn; and codes are sparse arrays.
 """
 
 from pathlib import Path
@@ -34,7 +34,8 @@ dictionary, X = X[:256], X[256:3256]
 # Codes
 # -----
 #
-# The same codes, for `lam = 2 * alpha`. scikit-learn codes only a few of the samples here, as it takes long.
+# The same codes, for `lam = 2 * alpha`. scikit-learn codes only a few of the samples here, as it takes
+# long.
 
 few = X[:200]
 start = perf_counter()
@@ -87,8 +88,8 @@ plt.show()
 # A pipeline
 # ----------
 #
-# Codes are sparse arrays, which most estimators of scikit-learn take as they are. `sparse_output=False` gives dense
-# ones, for data frames and for those that do not.
+# Codes are sparse arrays, which most estimators of scikit-learn take as they are. `sparse_output=False`
+# gives dense ones, for data frames and for those that do not.
 
 pipeline = make_pipeline(StandardScaler(), sparsemble.SparseCoder(dictionary, lam=2.0))
 codes = pipeline.fit_transform(X[:100])

@@ -2,25 +2,25 @@
 Move from SPAMS
 ===============
 
-``import sparsemble.compat.spams as spams`` runs code that was written for SPAMS: the same names, the same arguments and
-the same layout, with samples and atoms as **columns**. Change that line first; the functions of `sparsemble` itself,
-with samples as rows, can come later or never.
+``import sparsemble.compat.spams as spams`` runs code that was written for SPAMS: the same names, the same
+arguments and the same layout, with samples and atoms as **columns**. Change that line first; the functions
+of `sparsemble` itself, with samples as rows, can come later or never.
 """
 
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import sparsemble.compat.spams as spams
 from PIL import Image
 
 import sparsemble
-import sparsemble.compat.spams as spams
 
 PHOTOGRAPHS = Path(__file__).resolve().parents[2] / "data" / "cc0"
 
 # %%
-# Code for SPAMS, as it is found in its users' programs: patches as columns, a dictionary by `trainDL`, codes by `lasso`
-# and `omp`. Only the import is new.
+# Code for SPAMS, as it is found in its users' programs: patches as columns, a dictionary by `trainDL`,
+# codes by `lasso` and `omp`. Only the import is new.
 
 image = np.asarray(Image.open(PHOTOGRAPHS / "coffee.png").convert("L")) / 255
 X = spams.im2col_sliding(np.asfortranarray(image[:200, :300]), 8, 8)
@@ -32,11 +32,12 @@ A = spams.lasso(X, D=D, lambda1=0.1, mode=2, numThreads=2)
 print(f"{D.shape=}, {A.shape=}, {A.nnz / A.shape[1]:.1f} atoms a patch")
 
 B = spams.omp(X, D=D, L=5, numThreads=2)
-print(f"squared error: lasso {((X - D @ A) ** 2).sum(axis=0).mean():.3f}, omp {((X - D @ B) ** 2).sum(axis=0).mean():.3f}")
+for name, codes in {"lasso": A, "omp": B}.items():
+    print(f"squared error of a patch, {name}: {((X - D @ codes) ** 2).sum(axis=0).mean():.3f}")
 
 # %%
-# The same in the words of this package. Samples are rows, and λ is without the ½ that SPAMS has in mode 2: twice its
-# `lambda1`.
+# The same in the words of this package. Samples are rows, and λ is without the ½ that SPAMS has in mode 2:
+# twice its `lambda1`.
 
 codes = sparsemble.sparse_encode(X.T, D.T, lam=0.2, n_threads=2)
 print(f"largest difference of two coefficients: {np.abs(codes.T - A).max():.1e}")
