@@ -40,6 +40,7 @@ pub(crate) struct RecipeParameters {
     coder: Option<Parameters>,
     max_iter: Option<i64>,
     tol: Option<f64>,
+    positive_dict: Option<bool>,
     validation_fraction: Option<f64>,
     patience: Option<i64>,
     seed: u64,
@@ -163,7 +164,8 @@ fn begun<T: Scalar>(recipe: &Recipe, dictionary: &Dictionary<T>) -> Result<spars
     let training =
         Training { method: recipe.method.to_string(), coder: coder.to_string(), seed, ..Training::default() };
     if recipe.method == Method::Online {
-        let settings = OnlineAltOpt { coder, seed, epochs: recipe.max_iterations, ..OnlineAltOpt::default() };
+        let (epochs, nonnegative_atoms) = (recipe.max_iterations, recipe.nonnegative_atoms);
+        let settings = OnlineAltOpt { coder, seed, epochs, nonnegative_atoms, ..OnlineAltOpt::default() };
         Ok(sparsemble::Model::Online(Box::new(settings.begin(dictionary)?), training))
     } else {
         Ok(sparsemble::Model::Dictionary(dictionary.clone(), training))
@@ -211,6 +213,7 @@ impl RecipeParameters {
             coder: self.coder.as_ref().map(|coder| coder.kept_coder("")).transpose()?.unwrap_or(default.coder),
             max_iterations: count("max_iter", self.max_iter)?.unwrap_or(default.max_iterations),
             tolerance: self.tol.unwrap_or(default.tolerance),
+            nonnegative_atoms: self.positive_dict.unwrap_or(default.nonnegative_atoms),
             validation: self
                 .validation_fraction
                 .zip(patience)

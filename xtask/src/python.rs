@@ -131,6 +131,16 @@ pub(crate) fn ruff(workspace: &Workspace) -> Result<()> {
     run(venv.python(workspace.root()).args(["-m", "ruff", "format", "--check", "--no-cache", "."]))
 }
 
+pub(crate) fn types(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.empty_folder("types")?;
+    let venv = workspace.package()?;
+    let settings = workspace.path("python/pyproject.toml");
+    let mypy = ["-m", "mypy", "--cache-dir", "cache", "--package", "sparsemble", "--config-file"];
+    run(venv.python(&folder).args(mypy).arg(&settings))?;
+    let stubtest = ["-m", "mypy.stubtest", "sparsemble._native", "--mypy-config-file"];
+    run(venv.python(&folder).args(stubtest).arg(&settings))
+}
+
 pub(crate) fn pytest(workspace: &Workspace) -> Result<()> {
     run_tests(workspace, workspace.package()?)
 }

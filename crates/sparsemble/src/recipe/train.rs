@@ -90,6 +90,10 @@ impl Recipe {
             let reason = "has no degradation in its training; leave phi out, or degrade the trained model";
             return Err(Error::parameter("method", self.method, reason));
         }
+        if self.nonnegative_atoms && !matches!(self.method, Method::AltOpt | Method::Online) {
+            let reason = format!("{} does not know such atoms; use alt-opt or online", self.method);
+            return Err(Error::parameter("nonnegative_atoms", true, reason));
+        }
         let examples = Examples { n_atoms: self.n_atoms };
         match self.method {
             Method::AltOpt => self.alternate(AtomUpdate::BlockCoordinate { sweeps: 3 }, work, watch),
@@ -122,6 +126,7 @@ impl Recipe {
         let settings = AltOpt {
             coder: self.coder.clone(),
             update,
+            nonnegative_atoms: self.nonnegative_atoms,
             max_iterations: self.max_iterations,
             tolerance: self.tolerance,
         };
@@ -155,7 +160,9 @@ impl Recipe {
         watch: &mut Watch<'_, T>,
     ) -> Result<Trained<T>> {
         let (coder, start) = (self.coder.clone(), Centers::new(self.n_atoms));
-        let settings = OnlineAltOpt { coder, epochs: self.max_iterations, seed: self.seed, ..OnlineAltOpt::default() };
+        let (nonnegative_atoms, seed) = (self.nonnegative_atoms, self.seed);
+        let settings =
+            OnlineAltOpt { coder, epochs: self.max_iterations, nonnegative_atoms, seed, ..OnlineAltOpt::default() };
         let n_samples = set.samples.columns();
         let passes = self.max_iterations.saturating_add(1);
         let part = |pass: std::ops::Range<usize>| run.passes(pass, passes, n_samples);
