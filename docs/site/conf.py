@@ -9,7 +9,9 @@ from sparsemble import __version__
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "python" / "examples"
-builtins.__file__ = str(EXAMPLES / "any.py")  # the gallery runs scripts without it, and they ask where they are
+builtins.__file__ = str(
+    EXAMPLES / "any.py"
+)  # the gallery runs scripts without it, and they ask where they are
 os.environ["OMP_NUM_THREADS"] = (
     "2"  # examples show what two cores can do, on any machine
 )

@@ -28,7 +28,7 @@ X -= X.mean(axis=1, keepdims=True)
 X = X[X.std(axis=1) > 0.05]
 X = X[np.random.default_rng(0).permutation(len(X))]
 X /= np.sqrt((X**2).sum(axis=1, keepdims=True))
-dictionary, X = X[:256], X[256:3256]
+dictionary, X = X[:256], X[256:1756]
 
 # %%
 # Codes

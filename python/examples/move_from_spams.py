@@ -11,10 +11,10 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import sparsemble.compat.spams as spams
 from PIL import Image
 
 import sparsemble
+import sparsemble.compat.spams as spams
 
 PHOTOGRAPHS = Path(__file__).resolve().parents[2] / "data" / "cc0"
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import spams
-import sparsemble.compat.spams as shim
 from shared.records import Records
 
+import sparsemble.compat.spams as shim
 from package.rivals import unheard
 from package.runs import LAM, Match, Settings, photograph, play, problem
 

@@ -112,7 +112,7 @@ class DictionaryLearning(SingleDictionary):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The atoms, in the dtype of the samples.
-    objective_curve_ : ndarray of shape (n_iter_ + 1,)
+    objective_curve_ : ndarray of shape (`n_iter_` + 1,)
         The objective of the start and after each iteration.
     error_ : float
         The last of the curve: the objective of `components_`.
@@ -124,7 +124,7 @@ class DictionaryLearning(SingleDictionary):
         The part of the samples, by weight, that use each atom.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also
@@ -264,7 +264,7 @@ class MiniBatchDictionaryLearning(SingleDictionary):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The atoms, in the dtype of the samples.
-    objective_curve_ : ndarray of shape (n_iter_,)
+    objective_curve_ : ndarray of shape (`n_iter_`,)
         The objective of each batch before it was learned from.
     error_ : float
         The last of the curve.
@@ -274,7 +274,7 @@ class MiniBatchDictionaryLearning(SingleDictionary):
         True: there is always more to learn, and nothing to wait for.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also
