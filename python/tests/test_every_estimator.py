@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 import sparsemble
+from sparsemble import _run
 
 SAMPLED = [*CODERS, *TRAINED, *CLUSTERINGS]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -109,9 +110,11 @@ def test_a_search_goes_over_its_parameters(estimator, X):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
+@pytest.mark.parametrize(
+    "estimator", [item for item in SAMPLED if has_fit_parameter(item, "sample_weight")], ids=name_of
+)
 def test_weights_are_routed_where_they_are_taken(estimator, X):
-    if not has_fit_parameter(estimator, "sample_weight"):
-        pytest.skip("takes no weights")
+    estimator = clone(estimator).set_params(random_state=0)
     weights = np.random.default_rng(6).random(len(X))
     with config_context(enable_metadata_routing=True):
         pipeline = make_pipeline(clone(estimator).set_fit_request(sample_weight=True))
@@ -120,20 +123,20 @@ def test_weights_are_routed_where_they_are_taken(estimator, X):
     np.testing.assert_array_equal(result_of(pipeline[-1], X), expected)
 
 
-def most_threads(work):
-    """The most threads that work had at any time, beside the one that called it."""
+def other_threads(work):
+    """The most threads there were during work beside the one that did it."""
     stop, most = threading.Event(), 0
 
     def look():
         nonlocal most
+        before.add(str(threading.get_native_id()))
         while not stop.is_set():
             most = max(most, len(set(os.listdir("/proc/self/task")) - before))
             time.sleep(0.0002)
 
-    watcher = threading.Thread(target=look)
     before = set(os.listdir("/proc/self/task"))
+    watcher = threading.Thread(target=look)
     watcher.start()
-    before.add(str(watcher.native_id))
     try:
         work()
     finally:
@@ -142,40 +145,59 @@ def most_threads(work):
     return most
 
 
+def use(estimator, X):
+    estimator.fit(X)
+    if hasattr(estimator, "transform"):
+        estimator.inverse_transform(estimator.transform(X))
+
+
+PICTURE_CALLS = {
+    "SuperResolution": lambda picture, n: sparsemble.SuperResolution(2, n_threads=n).upscale(picture),
+    "CompressiveRecovery": lambda picture, n: sparsemble.CompressiveRecovery(0.5, n_threads=n).recover(
+        sparsemble.CompressiveRecovery(0.5).sense(picture), picture.shape
+    ),
+    "imresize": lambda picture, n: sparsemble.imresize(picture, 4.0, n_threads=n),
+    "ssim": lambda picture, n: sparsemble.ssim(picture, picture, n_threads=n),
+}
+
+
+@pytest.fixture
+def picture():
+    rows, columns = np.indices((128, 128))
+    return 128 + 60 * np.sin(0.2 * rows) * np.cos(0.3 * columns)
+
+
 @COUNTED
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_exactly_the_threads_that_were_asked_for_are_used(estimator, X, n_threads):
-    X = np.tile(X, (40, 1)) + 0.1 * np.random.default_rng(7).standard_normal((2400, 6))
-    if isinstance(estimator, sparsemble.SparseCoder):
-        estimator.fit(X[:60])
-    if isinstance(estimator, sparsemble.SparseSubspaceClustering):
-        X = X[:800]
-
-    def work():
-        if isinstance(estimator, sparsemble.SparseCoder):
-            estimator.transform(X)
-        else:
-            estimator.fit(X)
-
-    estimator.set_params(n_threads=n_threads)
-    assert most_threads(work) == n_threads - 1
+def test_with_one_thread_there_is_no_other(estimator, X):
+    X = np.tile(X, (10, 1)) + 0.1 * np.random.default_rng(7).standard_normal((600, 6))
+    assert other_threads(lambda: use(estimator.set_params(n_threads=1), X)) == 0
 
 
 @COUNTED
-@pytest.mark.parametrize("n_threads", [1, 3])
-@pytest.mark.parametrize(
-    "enlarge",
-    [
-        lambda picture, n: sparsemble.SuperResolution(2, n_threads=n).upscale(picture),
-        lambda picture, n: sparsemble.CompressiveRecovery(0.5, n_threads=n).recover(
-            sparsemble.CompressiveRecovery(0.5).sense(picture), picture.shape
-        ),
-        lambda picture, n: sparsemble.imresize(picture, 4.0, n_threads=n),
-        lambda picture, n: sparsemble.ssim(np.tile(picture, (4, 4)), np.tile(picture, (4, 4)), n_threads=n),
-    ],
-    ids=["SuperResolution", "CompressiveRecovery", "imresize", "ssim"],
-)
-def test_exactly_the_threads_that_were_asked_for_are_used_on_pictures(enlarge, n_threads):
-    rows, columns = np.indices((96, 96))
-    picture = 128 + 60 * np.sin(0.2 * rows) * np.cos(0.3 * columns)
-    assert most_threads(lambda: enlarge(picture, n_threads)) == n_threads - 1
+@pytest.mark.parametrize("name", PICTURE_CALLS)
+def test_with_one_thread_there_is_no_other_for_pictures(picture, name):
+    assert other_threads(lambda: PICTURE_CALLS[name](picture, 1)) == 0
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """How many threads the compiled code was told to use; test_threads.py counts those it makes of them."""
+    numbers, count = [], _run.thread_count
+
+    def tell(n_threads):
+        numbers.append(count(n_threads))
+        return numbers[-1]
+
+    monkeypatch.setattr(_run, "thread_count", tell)
+    return numbers
+
+
+def test_the_compiled_code_is_told_the_number_of_threads(estimator, X, told):
+    use(estimator.set_params(n_threads=3), X)
+    assert set(told) == {3}
+
+
+@pytest.mark.parametrize("name", PICTURE_CALLS)
+def test_the_compiled_code_is_told_the_number_of_threads_for_pictures(picture, name, told):
+    PICTURE_CALLS[name](picture, 3)
+    assert 3 in told
