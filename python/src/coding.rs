@@ -53,6 +53,33 @@ fn encode_as<'py, T: Scalar + Element>(
     Ok((csr(py, &coding.codes), report(py, &coding.report)))
 }
 
+/// Codes the rows of X by the lasso, each with the weights in its row of `weights`.
+#[pyfunction]
+pub(crate) fn encode_weighted<'py>(
+    py: Python<'py>,
+    samples: SampleArrays<'py>,
+    dictionary: Bound<'py, PyUntypedArray>,
+    weights: Bound<'py, PyUntypedArray>,
+    parameters: Parameters,
+    run: RunOptions,
+) -> PyResult<(Csr<'py>, Report<'py>)> {
+    let weights = Rows::<f64>::new(&weights)?;
+    let (weights, lasso) = (weights.columns()?, parameters.weighted_lasso()?);
+    if is_single(&samples.0) {
+        let work = |basis: &CodingBasis<f32>, samples: &Samples<'_, f32>, run: Run<'_>| {
+            lasso.encode_weighted(basis, samples, weights, run)
+        };
+        let coding = with_samples(py, &samples, &dictionary, run, work)?;
+        Ok((csr(py, &coding.codes), report(py, &coding.report)))
+    } else {
+        let work = |basis: &CodingBasis<f64>, samples: &Samples<'_, f64>, run: Run<'_>| {
+            lasso.encode_weighted(basis, samples, weights, run)
+        };
+        let coding = with_samples(py, &samples, &dictionary, run, work)?;
+        Ok((csr(py, &coding.codes), report(py, &coding.report)))
+    }
+}
+
 /// The smallest λ that gives each row of X the zero code.
 #[pyfunction]
 pub(crate) fn lambda_max<'py>(

@@ -66,6 +66,7 @@ fn argument(name: &'static str) -> &'static str {
         "masses" => "sample_weight",
         "masses: sum" => "sum of sample_weight",
         "n_atoms" => "n_components",
+        "nonnegative_atoms" => "positive_dict",
         "n_models" => "n_estimators",
         "samples for an atom" => "samples_per_atom",
         "degradation matrix" => "phi",

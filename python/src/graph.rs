@@ -4,7 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sparsemble::coding::{Coder, ElasticNet, Lasso, Penalty};
-use sparsemble::graph::{AtomCount, ExampleGraph, GraphKind, MemberGraph, NeighbourGraph, SelfExpression};
+use sparsemble::graph::{
+    AtomCount, DictionaryGraph, ExampleGraph, GraphKind, MemberGraph, NeighbourGraph, SelfExpression,
+};
 
 use crate::error::to_python;
 use crate::parameters::count;
@@ -36,6 +38,7 @@ impl GraphParameters {
             "l1" => self.lasso().map(self_expression),
             "elastic-net" => self.elastic_net().map(self_expression),
             "omp" => self.pursuit().map(self_expression),
+            "alt-opt" => self.dictionary(),
             method => match method.parse().map_err(to_python)? {
                 GraphKind::Members(graph) => self.members(graph),
                 GraphKind::Examples(graph) => self.examples(graph),
@@ -109,6 +112,13 @@ impl GraphParameters {
         let sparsity = count("n_nonzero_coefs", self.n_nonzero_coefs)?;
         let missing = || PyValueError::new_err("method='omp' needs n_nonzero_coefs, such as n_nonzero_coefs=5");
         Ok(Coder::omp(sparsity.ok_or_else(missing)?))
+    }
+
+    fn dictionary(&self) -> PyResult<GraphKind> {
+        self.expect_only(&["n_atoms", "lam"])?;
+        let missing = || PyValueError::new_err("method='alt-opt' needs n_atoms, such as n_atoms=64");
+        let default = DictionaryGraph::new(count("n_atoms", self.n_atoms)?.ok_or_else(missing)?);
+        Ok(GraphKind::Dictionary(DictionaryGraph { lambda: self.lam.unwrap_or(default.lambda), ..default }))
     }
 
     fn neighbours(&self, default: NeighbourGraph) -> PyResult<GraphKind> {

@@ -78,7 +78,9 @@ impl<T: Scalar + Element> Held<T> {
         run: RunOptions,
     ) -> PyResult<Self> {
         let Model::Online(learner, training) = &self.model else {
-            return Err(PyValueError::new_err("the model does not go on learning; train it with method='online'"));
+            return Err(PyValueError::new_err(
+                "the model does not go on learning; train it with MiniBatchDictionaryLearning",
+            ));
         };
         let samples = Rows::<T>::new(samples)?;
         let (x, masses) = (samples.columns()?, masses.map(PyReadonlyArray1::as_slice).transpose()?);

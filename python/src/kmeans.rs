@@ -71,6 +71,29 @@ fn of_clusters(error: Error) -> Error {
     }
 }
 
+/// The first centres alone, which the clustering with the same parameters would begin with.
+#[pyfunction]
+pub(crate) fn first_centers<'py>(
+    py: Python<'py>,
+    samples: Bound<'py, PyUntypedArray>,
+    masses: PyReadonlyArray1<'py, f64>,
+    parameters: KMeansParameters<'py>,
+    run: RunOptions,
+) -> PyResult<Bound<'py, PyAny>> {
+    fn of<'py, T: Scalar + Element>(
+        py: Python<'py>,
+        (samples, masses): (&Bound<'py, PyUntypedArray>, &[f64]),
+        parameters: &KMeansParameters<'py>,
+        run: RunOptions,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let samples = Rows::<T>::new(samples)?;
+        let (x, kmeans, draw) = (samples.columns()?, parameters.kmeans::<T>()?, Draw::first(parameters.seed));
+        rows_of(py, run.call(py, |run| kmeans.initialise(x, masses, draw, run).map_err(of_clusters))?)
+    }
+    let arrays = (&samples, masses.as_slice()?);
+    if is_single(&samples) { of::<f32>(py, arrays, &parameters, run) } else { of::<f64>(py, arrays, &parameters, run) }
+}
+
 /// The nearest centre of each row of X.
 #[pyfunction]
 pub(crate) fn nearest_centers<'py>(

@@ -11,10 +11,12 @@ mod degradation;
 mod error;
 mod graph;
 mod held;
+mod image;
 mod kmeans;
 mod metrics;
 mod model;
 mod parameters;
+mod patch;
 mod recipe;
 mod restoration;
 mod run;
@@ -31,15 +33,19 @@ mod _native {
     #[pymodule_export]
     use crate::clustering::{cluster, clustering_defaults};
     #[pymodule_export]
-    use crate::coding::{encode, lambda_max};
+    use crate::coding::{encode, encode_weighted, lambda_max};
     #[pymodule_export]
     use crate::degradation::Operator;
     #[pymodule_export]
-    use crate::kmeans::{nearest_centers, weighted_kmeans};
+    use crate::image::imresize;
     #[pymodule_export]
-    use crate::metrics::agreement;
+    use crate::kmeans::{first_centers, nearest_centers, weighted_kmeans};
+    #[pymodule_export]
+    use crate::metrics::{agreement, psnr, ssim};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::patch::{assemble_patches, extract_patches};
     #[pymodule_export]
     use crate::recipe::{begin, defaults, train};
     #[pymodule_export]
@@ -47,7 +53,7 @@ mod _native {
     #[pymodule_export]
     use crate::super_resolution::{enlarge, natural, train_upscaler};
     #[pymodule_export]
-    use crate::weights::ensemble_weights;
+    use crate::weights::{ensemble_weights, simplex_weights};
 
     /// Constants of the library.
     #[pymodule_init]

@@ -1,10 +1,14 @@
-//! How well clusters agree with classes.
+//! How well clusters agree with classes, and pictures with each other.
 
-use numpy::PyReadonlyArray1;
+use numpy::{PyReadonlyArray1, PyReadonlyArray3};
 use pyo3::prelude::*;
-use sparsemble::metrics::Agreement;
+use sparsemble::image::{BitDepth, GrayImage, Picture, Size};
+use sparsemble::metrics::{self, Agreement};
+use sparsemble::{Result, Run};
 
 use crate::error::to_python;
+use crate::restoration::images;
+use crate::run::RunOptions;
 
 /// `(accuracy, nmi, ari)` of two labels for each sample.
 #[pyfunction]
@@ -16,4 +20,47 @@ pub(crate) fn agreement(
     let (classes, clusters) = (classes.as_slice()?, clusters.as_slice()?);
     let agreement = py.detach(|| Agreement::between(classes, clusters)).map_err(to_python)?;
     Ok((agreement.accuracy(), agreement.nmi(), agreement.ari()))
+}
+
+/// The PSNR of two pictures in planes, from the mean of all squared differences; `(shave, brightness)` is what of them
+/// counts.
+#[pyfunction]
+pub(crate) fn psnr(
+    py: Python<'_>,
+    reference: PyReadonlyArray3<'_, f64>,
+    image: PyReadonlyArray3<'_, f64>,
+    counted: (usize, bool),
+) -> PyResult<f64> {
+    let (reference, image) = (images(&reference)?.0, images(&image)?.0);
+    py.detach(|| metrics::psnr(&stacked(compared(reference, counted)?)?, &stacked(compared(image, counted)?)?))
+        .map_err(to_python)
+}
+
+/// The SSIM of each pair of planes.
+#[pyfunction]
+pub(crate) fn ssim(
+    py: Python<'_>,
+    reference: PyReadonlyArray3<'_, f64>,
+    image: PyReadonlyArray3<'_, f64>,
+    counted: (usize, bool),
+    run: RunOptions,
+) -> PyResult<Vec<f64>> {
+    let (reference, image) = (images(&reference)?.0, images(&image)?.0);
+    run.call(py, |run: Run<'_>| {
+        let pairs = compared(reference, counted)?.into_iter().zip(compared(image, counted)?);
+        pairs.map(|(reference, image)| metrics::ssim(&reference, &image, run)).collect()
+    })
+}
+
+/// What of a picture is compared: all planes or their brightness, without so many pixels at each border.
+fn compared(planes: Vec<GrayImage>, (shave, brightness): (usize, bool)) -> Result<Vec<GrayImage>> {
+    let planes = if brightness { vec![Picture { planes, depth: BitDepth::Eight }.brightness()?] } else { planes };
+    planes.iter().map(|plane| plane.shaved(shave)).collect()
+}
+
+/// All planes as one picture, one below the other.
+fn stacked(planes: Vec<GrayImage>) -> Result<GrayImage> {
+    let size = planes.first().map_or(Size { width: 0, height: 0 }, GrayImage::size);
+    let height = size.height * planes.len();
+    GrayImage::new(Size { height, ..size }, planes.into_iter().flat_map(GrayImage::into_samples).collect())
 }

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sparsemble::Scalar;
-use sparsemble::coding::{Coder, Fista, Lasso, OneSparse, Penalty, Pursuit, PursuitKind, SparseCoder};
+use sparsemble::coding::{Coder, ElasticNet, Fista, Lasso, OneSparse, Penalty, Pursuit, PursuitKind, SparseCoder};
 
 /// A coder that may be used while other Python threads run.
 pub(crate) type AnyCoder<T> = Box<dyn SparseCoder<T> + Send + Sync>;
@@ -18,6 +18,7 @@ pub(crate) struct Parameters {
     method: String,
     lam: Option<f64>,
     relative_lam: Option<f64>,
+    ridge: Option<f64>,
     max_error: Option<f64>,
     max_l1_norm: Option<f64>,
     n_nonzero_coefs: Option<i64>,
@@ -35,7 +36,8 @@ impl Parameters {
     pub(crate) fn coder<T: Scalar>(&self) -> PyResult<AnyCoder<T>> {
         match self.method.as_str() {
             "fista" => Ok(Box::new(self.fista()?)),
-            _ => Ok(Box::new(self.kept_coder(", 'fista'")?)),
+            "elastic-net" => Ok(Box::new(self.elastic_net()?)),
+            _ => Ok(Box::new(self.kept_coder(", 'elastic-net', 'fista'")?)),
         }
     }
 
@@ -55,6 +57,18 @@ impl Parameters {
                 self.argument
             ))),
         }
+    }
+
+    /// The lasso, for samples with weights of their own.
+    ///
+    /// # Errors
+    /// As [`coder`](Self::coder); if another method was asked for, which has no weights.
+    pub(crate) fn weighted_lasso(&self) -> PyResult<Lasso> {
+        if self.method == "lasso" {
+            return self.lasso();
+        }
+        let Self { argument, method, .. } = self;
+        Err(PyValueError::new_err(format!("atom_weights has no effect with {argument}='{method}'; leave it out")))
     }
 
     fn lasso(&self) -> PyResult<Lasso> {
@@ -79,6 +93,21 @@ impl Parameters {
         Ok(Lasso {
             nonnegative: self.positive,
             atom_weights: self.atom_weights.clone(),
+            tolerance: self.tol,
+            max_rounds: count("max_iter", self.max_iter)?.unwrap_or(default.max_rounds),
+            ..default
+        })
+    }
+
+    fn elastic_net(&self) -> PyResult<ElasticNet> {
+        self.expect_only(&["lam", "ridge", "positive"])?;
+        let (Some(lambda), Some(ridge)) = (self.lam, self.ridge) else {
+            let argument = &self.argument;
+            return Err(PyValueError::new_err(format!("{argument}='elastic-net' needs lam and ridge")));
+        };
+        let default = ElasticNet::new(lambda, ridge);
+        Ok(ElasticNet {
+            nonnegative: self.positive,
             tolerance: self.tol,
             max_rounds: count("max_iter", self.max_iter)?.unwrap_or(default.max_rounds),
             ..default
@@ -120,6 +149,7 @@ impl Parameters {
         let given = [
             ("lam", self.lam.is_some()),
             ("relative_lam", self.relative_lam.is_some()),
+            ("ridge", self.ridge.is_some()),
             ("max_error", self.max_error.is_some()),
             ("max_l1_norm", self.max_l1_norm.is_some()),
             ("n_nonzero_coefs", self.n_nonzero_coefs.is_some()),

@@ -40,6 +40,7 @@ pub(crate) struct RecipeParameters {
     coder: Option<Parameters>,
     max_iter: Option<i64>,
     tol: Option<f64>,
+    positive_dict: Option<bool>,
     validation_fraction: Option<f64>,
     patience: Option<i64>,
     seed: u64,
@@ -198,6 +199,7 @@ impl RecipeParameters {
             coder: self.coder.as_ref().map(|coder| coder.kept_coder("")).transpose()?.unwrap_or(default.coder),
             max_iterations: count("max_iter", self.max_iter)?.unwrap_or(default.max_iterations),
             tolerance: self.tol.unwrap_or(default.tolerance),
+            nonnegative_atoms: self.positive_dict.unwrap_or(default.nonnegative_atoms),
             validation: self
                 .validation_fraction
                 .zip(patience)

@@ -2,10 +2,11 @@
 
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
 use pyo3::prelude::*;
-use sparsemble::ensemble::{Certificate, WeightConstraint};
+use sparsemble::ensemble::{self, Certificate, WeightConstraint};
 use sparsemble::{Run, Scalar};
 
-use crate::array::{Rows, rows_of};
+use crate::array::{Rows, is_single, rows_of};
+use crate::coding::{Csr, csr};
 use crate::error::to_python;
 use crate::held::Held;
 use crate::model::{Model, Numbers, each};
@@ -54,6 +55,27 @@ fn weights<'py, T: Scalar + Element>(
     let gram = run.call(py, |run| ensemble.member_gram(x, targets, masses, &coder, run))?;
     let weights = gram.weights(constraint);
     Ok((weights.beta.into_pyarray(py).into_any(), certificates(py, &[weights.certificate])))
+}
+
+/// The best weights, of sum one and not negative, of the rows of `points` for each row of X: a CSR matrix.
+#[pyfunction]
+pub(crate) fn simplex_weights<'py>(
+    py: Python<'py>,
+    samples: Bound<'py, PyUntypedArray>,
+    points: Bound<'py, PyUntypedArray>,
+    run: RunOptions,
+) -> PyResult<Csr<'py>> {
+    fn of<'py, T: Scalar + Element>(
+        py: Python<'py>,
+        (samples, points): (&Bound<'py, PyUntypedArray>, &Bound<'py, PyUntypedArray>),
+        run: RunOptions,
+    ) -> PyResult<Csr<'py>> {
+        let (samples, points) = (Rows::<T>::new(samples)?, Rows::<T>::new(points)?);
+        let (samples, points) = (samples.columns()?, points.columns()?);
+        Ok(csr(py, &run.call(py, |run| ensemble::simplex_weights(samples, points, run))?))
+    }
+    let arrays = (&samples, &points);
+    if is_single(&samples) { of::<f32>(py, arrays, run) } else { of::<f64>(py, arrays, run) }
 }
 
 fn certificates<'py>(py: Python<'py>, all: &[Certificate]) -> Certificates<'py> {

@@ -24,6 +24,7 @@ from sparsemble import (
     _native,
     adjusted_rand,
     clustering_accuracy,
+    kmeans_parallel,
     nmi,
 )
 
@@ -447,3 +448,37 @@ def test_centres_that_still_move_are_told():
     X = np.random.default_rng(9).standard_normal((500, 5))
     with pytest.warns(ConvergenceWarning, match="the last of 1 iterations; raise max_iter or tol"):
         WeightedKMeans(20, max_iter=1, random_state=0).fit(X)
+
+
+def test_the_first_centres_are_those_that_k_means_starts_from():
+    rng = np.random.default_rng(5)
+    X, weights = rng.standard_normal((500, 4)), rng.random(500)
+    centers = kmeans_parallel(X, 7, sample_weight=weights, random_state=3)
+    assert centers.shape == (7, 4)
+    np.testing.assert_array_equal(
+        kmeans_parallel(X, 7, sample_weight=weights, random_state=3, n_threads=3), centers
+    )
+    assert kmeans_parallel(X.astype(np.float32), 7, random_state=3).dtype == np.float32
+    by_name = WeightedKMeans(7, random_state=3).fit(X, sample_weight=weights)
+    by_array = WeightedKMeans(7, init=centers).fit(X, sample_weight=weights)
+    np.testing.assert_allclose(by_array.cluster_centers_, by_name.cluster_centers_)
+    with pytest.raises(ValueError, match="needed 501, found 500"):
+        kmeans_parallel(X, 501)
+
+
+def test_samples_without_weight_are_no_first_centres():
+    X = np.concatenate([np.zeros((50, 2)), np.full((50, 2), 1000.0)])
+    weights = np.repeat([1.0, 0.0], 50)
+    assert kmeans_parallel(X, 1, sample_weight=weights, random_state=0).max() == 0
+
+
+def test_one_learned_dictionary_makes_a_graph_too():
+    rng = np.random.default_rng(6)
+    X = np.repeat(rng.standard_normal((3, 8)), 30, axis=0) + 0.05 * rng.standard_normal((90, 8))
+    clustering = EnsembleSpectralClustering(3, method="alt-opt", n_atoms=3, random_state=0).fit(X)
+    assert clustering_accuracy(np.repeat([0, 1, 2], 30), clustering.labels_) == 1.0
+    assert clustering.affinity_matrix_.shape == (90, 90)
+    with pytest.raises(ValueError, match="method='alt-opt' needs n_atoms"):
+        EnsembleSpectralClustering(3, method="alt-opt").fit(X)
+    with pytest.raises(ValueError, match="sharpness has no effect with method='alt-opt'"):
+        EnsembleSpectralClustering(3, method="alt-opt", n_atoms=3, sharpness=2.0).fit(X)

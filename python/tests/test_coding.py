@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import sparse_encode as sklearn_encode
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import orthogonal_mp
+from sklearn.linear_model import ElasticNet, orthogonal_mp
 
 from sparsemble import SampleStatus, _native, lambda_max, sparse_encode
 
@@ -12,6 +12,7 @@ LAM = 0.2
 GREEDY = ["mp", "omp", "ormp"]
 EVERY_METHOD = {
     "lasso": {"lam": LAM},
+    "elastic-net": {"lam": LAM, "ridge": 0.1},
     "fista": {"lam": LAM},
     "omp": {"n_nonzero_coefs": 4},
     "ormp": {"n_nonzero_coefs": 4},
@@ -109,6 +110,35 @@ def test_no_sample_uses_the_atom_it_excludes(dictionary, method):
     without = np.delete(dictionary, 3, axis=0)
     expected = sparse_encode(dictionary[3:4], without, method=method, **EVERY_METHOD[method])
     np.testing.assert_allclose(np.delete(codes.toarray()[3], 3), expected.toarray()[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_the_elastic_net_is_that_of_scikit_learn(X, dictionary, positive):
+    lam, ridge, n = 0.1, 0.2, X.shape[1]
+    codes = sparse_encode(
+        X, dictionary, method="elastic-net", lam=lam, ridge=ridge, positive=positive, tol=1e-9
+    )
+    # Theirs is 1/2n ‖x − Da‖² + alpha (l1_ratio ‖a‖₁ + (1 − l1_ratio)/2 ‖a‖²).
+    alpha = lam / (2 * n) + ridge / n
+    theirs = ElasticNet(
+        alpha,
+        l1_ratio=lam / (2 * n) / alpha,
+        fit_intercept=False,
+        positive=positive,
+        tol=1e-10,
+        max_iter=10**5,
+    ).fit(dictionary.T, X.T)
+    np.testing.assert_allclose(codes.toarray(), theirs.coef_, atol=1e-4)
+
+
+def test_weights_may_be_given_for_each_sample(X, dictionary):
+    weights = np.random.default_rng(4).uniform(0.5, 2.0, (len(X), len(dictionary)))
+    codes = sparse_encode(X, dictionary, lam=LAM, atom_weights=weights, positive=True).toarray()
+    for i in (0, 17, 59):
+        alone = sparse_encode(X[i : i + 1], dictionary, lam=LAM, atom_weights=weights[i], positive=True)
+        np.testing.assert_allclose(codes[i], alone.toarray()[0], atol=1e-9)
+    with pytest.raises(ValueError, match="atom_weights has no effect with method='omp'"):
+        sparse_encode(X, dictionary, method="omp", n_nonzero_coefs=2, atom_weights=weights)
 
 
 def test_minus_one_excludes_nothing(X, dictionary):

@@ -8,7 +8,7 @@ from sklearn.decomposition import DictionaryLearning as TheirLearning
 from sklearn.exceptions import ConvergenceWarning
 
 import sparsemble
-from sparsemble import DictionaryLearning, sparse_encode
+from sparsemble import DictionaryLearning, MiniBatchDictionaryLearning, sparse_encode
 
 LAM = 0.2
 
@@ -133,9 +133,9 @@ def test_coders_are_chosen_by_what_is_given(X):
 
 def test_online_learning_is_portions_of_one_whole(X):
     start = X[:10]  # and one batch is all samples
-    whole = DictionaryLearning(method="online", lam=LAM, dict_init=start, max_iter=3, random_state=0).fit(X)
+    whole = MiniBatchDictionaryLearning(lam=LAM, dict_init=start, max_iter=3, random_state=0).fit(X)
     assert whole.n_iter_ == 3
-    learner = DictionaryLearning(method="online", lam=LAM, dict_init=start)
+    learner = MiniBatchDictionaryLearning(lam=LAM, dict_init=start)
     for _ in range(3):
         learner.partial_fit(X)
     np.testing.assert_allclose(learner.components_, whole.components_, atol=1e-6)
@@ -145,13 +145,13 @@ def test_online_learning_is_portions_of_one_whole(X):
 
 
 def test_portions_go_on_after_a_pickle_a_file_and_a_fit(X, tmp_path):
-    learner = DictionaryLearning(10, method="online", lam=LAM, random_state=0).partial_fit(X[:100])
+    learner = MiniBatchDictionaryLearning(10, lam=LAM, random_state=0).partial_fit(X[:100])
     learner.save(tmp_path / "learner")
     copies = [pickle.loads(pickle.dumps(learner)), sparsemble.load(tmp_path / "learner")]
     learner.partial_fit(X[100:])
     for copy in copies:
         np.testing.assert_array_equal(copy.partial_fit(X[100:]).components_, learner.components_)
-    fitted = DictionaryLearning(10, method="online", lam=LAM, random_state=0).fit(X)
+    fitted = MiniBatchDictionaryLearning(10, lam=LAM, random_state=0).fit(X)
     before = fitted.components_
     after = fitted.partial_fit(X).components_
     assert not np.array_equal(before, after)
@@ -160,7 +160,7 @@ def test_portions_go_on_after_a_pickle_a_file_and_a_fit(X, tmp_path):
 
 def test_weights_of_portions_are_compared_with_each_other(X):
     def learned(first, second):
-        learner = DictionaryLearning(method="online", lam=LAM, dict_init=X[:10])
+        learner = MiniBatchDictionaryLearning(lam=LAM, dict_init=X[:10])
         learner.partial_fit(X[:100], sample_weight=np.full(100, first))
         return learner.partial_fit(X[100:], sample_weight=np.full(100, second)).components_
 
@@ -171,12 +171,31 @@ def test_weights_of_portions_are_compared_with_each_other(X):
 def test_only_online_learning_goes_in_portions(X):
     assert not hasattr(DictionaryLearning(), "partial_fit")
     with pytest.raises(ValueError, match=r"has 11 features, but .* expecting 12"):
-        DictionaryLearning(4, method="online").partial_fit(X).partial_fit(X[:, 1:])
+        MiniBatchDictionaryLearning(4).partial_fit(X).partial_fit(X[:, 1:])
     with pytest.raises(ValueError, match="needed 5, found 3"):
-        DictionaryLearning(5, method="online").partial_fit(X[:3])
+        MiniBatchDictionaryLearning(5).partial_fit(X[:3])
+
+
+@pytest.mark.parametrize("learner", [DictionaryLearning, MiniBatchDictionaryLearning])
+def test_atoms_may_be_kept_positive(X, learner):
+    options = {"lam": LAM, "max_iter": 20, "positive_dict": True, "random_state": 0}
+    if learner is DictionaryLearning:
+        options |= {"tol": 1e-2, "max_iter": 100}
+    found = learner(12, **options).fit(X)
+    assert found.components_.min() >= 0
+    np.testing.assert_allclose((found.components_**2).sum(axis=1), 1)
+    assert found.objective_curve_[-1] < found.objective_curve_[0]
+    if learner is MiniBatchDictionaryLearning:
+        assert found.partial_fit(-X).components_.min() >= 0
 
 
 REFUSED = [
+    (
+        {"method": "mod", "positive_dict": True},
+        ValueError,
+        "positive_dict=true: mod .* use alt-opt or online",
+    ),
+    ({"positive_dict": "yes"}, TypeError, "positive_dict='yes': must be True or False"),
     (
         {"n_components": 201},
         ValueError,
@@ -187,7 +206,7 @@ REFUSED = [
     (
         {"method": "boost-km"},
         ValueError,
-        "method='boost-km' is not known; use one of 'alt-opt', 'mod', 'k-svd', 'online'",
+        "method='boost-km' is not known; use one of 'alt-opt', 'mod', 'k-svd'",
     ),
     ({"lam": 0.1, "n_nonzero_coefs": 2}, ValueError, "lam has no effect with coder='omp'"),
     ({"method": "k-svd", "lam": 0.1}, ValueError, "lam has no effect with coder='omp'"),

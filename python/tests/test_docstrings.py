@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import sparsemble
+from sparsemble.compat import spams
 
-MODULES = [f"sparsemble.{module.name}" for module in pkgutil.iter_modules(sparsemble.__path__)]
-CALLABLES = [getattr(sparsemble, name) for name in sparsemble.__all__ if name != "__version__"]
+MODULES = [module.name for module in pkgutil.walk_packages(sparsemble.__path__, "sparsemble.")]
+COMPATIBLE = [getattr(spams, name) for name in spams.__all__ if name[0].islower()]
+CALLABLES = [getattr(sparsemble, name) for name in sparsemble.__all__ if name != "__version__"] + COMPATIBLE
 REPORTS = (sparsemble.CodingReport, sparsemble.EnsembleWeights, sparsemble.SampleStatus)
 CALLED = [item for item in CALLABLES if item not in REPORTS]
 

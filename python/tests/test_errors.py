@@ -22,6 +22,14 @@ REFUSED = [
     ({"method": 3, "lam": 0.1}, TypeError, "method=3: must be the name"),
     ({"method": "omp"}, ValueError, "method='omp' needs n_nonzero_coefs, max_error or both"),
     ({"method": "fista"}, ValueError, "method='fista' needs lam"),
+    ({"method": "elastic-net", "lam": 0.1}, ValueError, "method='elastic-net' needs lam and ridge"),
+    ({"method": "elastic-net", "lam": 0.1, "ridge": 0.0}, ValueError, "ridge=0: must be positive"),
+    ({"lam": 0.1, "ridge": 0.1}, ValueError, "ridge has no effect with method='lasso'"),
+    (
+        {"lam": 0.1, "atom_weights": np.ones((59, 48))},
+        ValueError,
+        r"atom_weights has shape \(59, 48\); .* a row of them for each of 60 samples",
+    ),
     (
         {"method": "omp", "lam": 0.1},
         ValueError,

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from estimators import CLUSTERINGS, CODERS, TRAINED
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
@@ -14,49 +15,9 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsemble import (
-    DictionaryLearning,
-    EnsembleSparseCoder,
-    EnsembleSpectralClustering,
-    MultilevelDictionary,
-    SparseCoder,
-    SparseSubspaceClustering,
-    WeightedKMeans,
-    sparse_encode,
-)
+from sparsemble import SparseCoder, SparseSubspaceClustering, WeightedKMeans, sparse_encode
+from sparsemble.model import TrainedModel
 
-CODERS = [
-    SparseCoder(relative_lam=0.1),
-    SparseCoder(relative_lam=0.1, positive=True, sparse_output=False),
-    SparseCoder(max_error=0.1, n_threads=1),
-    SparseCoder(method="omp", n_nonzero_coefs=1),
-    SparseCoder(method="one-sparse"),
-    SparseCoder(method="fista", lam=0.1, tol=1e-3),
-]
-
-TRAINED = [
-    DictionaryLearning(),
-    DictionaryLearning(3, method="mod", n_nonzero_coefs=1),
-    DictionaryLearning(3, method="k-svd", n_nonzero_coefs=1, sparse_output=False),
-    DictionaryLearning(method="online"),
-    EnsembleSparseCoder(n_estimators=3),
-    EnsembleSparseCoder(3, n_estimators=3, method="boost-ex", coder="one-sparse"),
-    EnsembleSparseCoder(3, n_estimators=3, method="rand-ex-av", relative_lam=0.1),
-    MultilevelDictionary(3, n_levels=3, n_estimators=5),
-    MultilevelDictionary(n_levels=3, examples=False),
-]
-
-CLUSTERINGS = [
-    EnsembleSpectralClustering(),
-    EnsembleSpectralClustering(3, method="boost-km"),
-    EnsembleSpectralClustering(3, method="boost-ex", n_atoms=3),
-    EnsembleSpectralClustering(3, method="rand-ex-av"),
-    SparseSubspaceClustering(3),
-    SparseSubspaceClustering(3, method="elastic-net", lam=0.1, ridge=0.1),
-    SparseSubspaceClustering(3, method="omp", n_nonzero_coefs=2),
-    SparseSubspaceClustering(3, method="neighbours", n_neighbors=3),
-    WeightedKMeans(3),
-]
 DRAWN = "the start is drawn at random, and copies of a sample change the draws"
 PLANE = "two samples of a plane code every other one without error, so the graph knows nothing of blobs"
 
@@ -65,9 +26,7 @@ def expected_failures(estimator):
     """Where atoms are drawn, copies of a sample are other random numbers; test_dictionary.py has the law."""
     if isinstance(estimator, SparseSubspaceClustering) and estimator.method == "omp":
         return {"check_clustering": PLANE}
-    drawn = isinstance(
-        estimator, DictionaryLearning | EnsembleSparseCoder | MultilevelDictionary | WeightedKMeans
-    )
+    drawn = isinstance(estimator, TrainedModel | WeightedKMeans)
     return {"check_sample_weight_equivalence_on_dense_data": DRAWN} if drawn else {}
 
 

@@ -5,12 +5,19 @@ import pytest
 from sklearn.base import clone
 
 import sparsemble
-from sparsemble import DictionaryLearning, EnsembleSparseCoder, MultilevelDictionary
+from sparsemble import (
+    DictionaryLearning,
+    EnsembleSparseCoder,
+    MiniBatchDictionaryLearning,
+    MultilevelDictionary,
+)
 
 MODELS = {
-    "alt-opt": DictionaryLearning(6, lam=0.3, positive=True, coder_tol=1e-5, random_state=3),
+    "alt-opt": DictionaryLearning(
+        6, lam=0.3, positive=True, positive_dict=True, coder_tol=1e-5, random_state=3
+    ),
     "k-svd": DictionaryLearning(6, method="k-svd", n_nonzero_coefs=2, max_iter=20, random_state=3),
-    "online": DictionaryLearning(6, method="online", max_iter=2, random_state=3),
+    "online": MiniBatchDictionaryLearning(6, max_iter=2, random_state=3),
     "rand-ex-av": EnsembleSparseCoder(
         5, method="rand-ex-av", n_estimators=3, relative_lam=0.2, random_state=3
     ),

@@ -85,6 +85,16 @@ def test_the_environment_limits_only_the_default(monkeypatch, limit, threads):
     assert thread_count(-1) == joblib.cpu_count()
 
 
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_the_workers_of_joblib_share_the_cores(monkeypatch, backend):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    jobs = joblib.Parallel(n_jobs=2, backend=backend)
+    shares = jobs(joblib.delayed(thread_count)(None) for _ in range(4))
+    assert sum(shares[:2]) <= max(2, joblib.cpu_count())
+    assert set(jobs(joblib.delayed(thread_count)(3) for _ in range(2))) == {3}  # what is asked for is done
+    assert joblib.Parallel(n_jobs=1)([joblib.delayed(thread_count)(None)]) == [joblib.cpu_count()]
+
+
 def test_progress_rises_and_ends_once_with_everything_done(X, dictionary):
     calls = []
     sparse_encode(X, dictionary, lam=0.1, n_threads=2, progress=lambda *call: calls.append(call))

@@ -17,13 +17,19 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from sparsemble import DictionaryLearning, EnsembleSparseCoder, MultilevelDictionary, _native
+from sparsemble import (
+    DictionaryLearning,
+    EnsembleSparseCoder,
+    MiniBatchDictionaryLearning,
+    MultilevelDictionary,
+    _native,
+)
 
 ESTIMATORS = {
     "alt-opt": DictionaryLearning(12, lam=0.2, tol=1e-2, random_state=0),
     "mod": DictionaryLearning(12, method="mod", n_nonzero_coefs=3, tol=1e-2, random_state=0),
     "k-svd": DictionaryLearning(12, method="k-svd", n_nonzero_coefs=3, tol=1e-2, random_state=0),
-    "online": DictionaryLearning(12, method="online", lam=0.2, max_iter=4, random_state=0),
+    "online": MiniBatchDictionaryLearning(12, lam=0.2, max_iter=4, random_state=0),
     "rand-ex-av": EnsembleSparseCoder(10, method="rand-ex-av", n_estimators=3, lam=0.2, random_state=0),
     "boost-ex": EnsembleSparseCoder(10, method="boost-ex", n_estimators=3, n_nonzero_coefs=2, random_state=0),
     "boost-km": EnsembleSparseCoder(10, n_estimators=3, coder="one-sparse", random_state=0),

@@ -25,7 +25,7 @@ scikit-image
 ";
 
 /// Rivals that do not install everywhere; a benchmark leaves out what is not there.
-const OPTIONAL: [&str; 1] = ["bm3d"];
+const OPTIONAL: [&str; 2] = ["bm3d", "dictlearn"];
 
 /// Runs `python/benchmarks/NAME.py` with the wheel of the present sources and the native measurements beside it.
 ///

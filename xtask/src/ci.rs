@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
-use crate::{docs, python, readme, rust};
+use crate::{docs, python, readme, rust, site};
 
 /// One check that can be run alone.
 struct Step {
@@ -16,7 +16,7 @@ struct Step {
 }
 
 #[rustfmt::skip]
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 13] = [
     Step { name: "fmt", what: "Rust formatting", run: rust::fmt },
     Step { name: "docs", what: "links, paths, paper map, invariants, features, changelog fragments", run: docs::check },
     Step { name: "clippy", what: "lints of all Rust code, warnings denied", run: rust::clippy },
@@ -26,7 +26,9 @@ const STEPS: [Step; 11] = [
     Step { name: "examples", what: "every program in crates/sparsemble/examples", run: rust::examples },
     Step { name: "wheel", what: "virtual environment, wheel, installation", run: python::wheel },
     Step { name: "ruff", what: "lints and formatting of all Python code", run: python::ruff },
+    Step { name: "types", what: "types of the Python package, and its stub against what was compiled", run: python::types },
     Step { name: "pytest", what: "tests of the installed Python package", run: python::pytest },
+    Step { name: "site", what: "the documentation site with every example run, warnings denied", run: site::build },
     Step { name: "readme", what: "commands and snippets of the README", run: readme::check },
 ];
 

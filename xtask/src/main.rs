@@ -4,6 +4,7 @@
 mod bench;
 mod changelog;
 mod ci;
+mod dist;
 mod docs;
 mod features;
 mod golden;
@@ -14,6 +15,7 @@ mod python;
 mod readme;
 mod rust;
 mod screenshots;
+mod site;
 mod workspace;
 
 use std::process::ExitCode;
@@ -31,6 +33,8 @@ cargo xtask <task>
   bench NAME [ARGUMENT]...
                         run python/benchmarks/NAME.py against the wheel and the rivals; arguments go to the script
   screenshots           take the pictures of the documents anew; needs Chromium and its driver
+  site                  build the documentation site into target/site: guide, API, examples as they run
+  dist                  build the wheel and the source distribution into target/dist, and try both
   changelog             fold the fragments of changelog.d into CHANGELOG.md under the workspace's version
   help                  this text";
 
@@ -42,6 +46,8 @@ enum Task<'a> {
     Golden,
     Bench { name: &'a str, arguments: &'a [String] },
     Screenshots,
+    Site,
+    Dist,
     Changelog,
     Help,
 }
@@ -56,6 +62,8 @@ impl<'a> Task<'a> {
             ("bench", [name, arguments @ ..]) => Ok(Self::Bench { name, arguments }),
             ("bench", []) => bail!("bench needs a name, for example `cargo xtask bench coding --quick`"),
             ("screenshots", []) => Ok(Self::Screenshots),
+            ("site", []) => Ok(Self::Site),
+            ("dist", []) => Ok(Self::Dist),
             ("changelog", []) => Ok(Self::Changelog),
             ("help" | "--help" | "-h", _) => Ok(Self::Help),
             _ => bail!("cannot run `cargo xtask {}`\n\n{HELP}\n\nSteps of ci:\n{}", words.join(" "), ci::step_list()),
@@ -69,6 +77,8 @@ impl<'a> Task<'a> {
             Self::Golden => golden::rewrite(workspace)?,
             Self::Bench { name, arguments } => bench::run_script(workspace, name, arguments)?,
             Self::Screenshots => screenshots::take(workspace)?,
+            Self::Site => site::build(workspace)?,
+            Self::Dist => dist::build(workspace)?,
             Self::Changelog => changelog::fold(workspace)?,
             Self::Help => println!("{HELP}\n\nSteps of ci:\n{}", ci::step_list()),
         }

@@ -1,6 +1,7 @@
 //! The Python side: a virtual environment of our own, the wheel installed into it, and the checks of the package.
 
 use std::env::consts::EXE_EXTENSION;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,7 +10,9 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::rust;
 use crate::workspace::{Workspace, output, run};
 
-/// What the checks need, one package a line.
+/// What the tests need beside the package, one package a line.
+const TEST_REQUIREMENTS: &str = "python/requirements-test.txt";
+/// What the other checks need.
 const REQUIREMENTS: &str = "python/requirements-dev.txt";
 
 /// A virtual environment below the build folder.
@@ -45,6 +48,13 @@ impl Venv {
         python
     }
 
+    /// The path with its programs first.
+    pub(crate) fn path(&self) -> Result<OsString> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(self.programs()).chain(std::env::split_paths(&path));
+        std::env::join_paths(folders).context("joining PATH")
+    }
+
     /// The folder of its programs.
     pub(crate) fn programs(&self) -> PathBuf {
         self.folder.join(if cfg!(windows) { "Scripts" } else { "bin" })
@@ -59,10 +69,16 @@ impl Venv {
             .arg(&wheels);
         run(build.arg("--interpreter").arg(self.python(&wheels).get_program()))?;
         let wheel = std::fs::read_dir(&wheels)?.next().context("maturin has written no wheel")??.path();
-        run(self.python(&wheels).args(["-m", "pip", "uninstall", "--quiet", "--yes", "sparsemble"]))?;
-        run(self.python(&wheels).args(["-m", "pip", "install", "--quiet"]).arg(wheel))?;
+        self.install(&wheel)
+    }
+
+    /// Installs a wheel, in the place of any other of our package.
+    pub(crate) fn install(&self, wheel: &Path) -> Result<()> {
+        let wheels = wheel.parent().context("a wheel lies in a folder")?;
+        run(self.python(wheels).args(["-m", "pip", "uninstall", "--quiet", "--yes", "sparsemble"]))?;
+        run(self.python(wheels).args(["-m", "pip", "install", "--quiet"]).arg(wheel))?;
         let place = "import pathlib, sparsemble; print(pathlib.Path(sparsemble.__file__).resolve())";
-        let place = output(self.python(&wheels).args(["-c", place]))?;
+        let place = output(self.python(wheels).args(["-c", place]))?;
         let venv = self.folder.canonicalize()?;
         ensure!(Path::new(place.trim()).starts_with(&venv), "sparsemble was imported from {}", place.trim());
         Ok(())
@@ -89,7 +105,12 @@ fn find_python() -> Result<Python> {
 
 /// The environment of the checks.
 pub(crate) fn environment(workspace: &Workspace) -> Result<Venv> {
-    Venv::with(workspace, "venv", &workspace.read(REQUIREMENTS)?)
+    Venv::with(workspace, "venv", &(test_requirements(workspace)? + &workspace.read(REQUIREMENTS)?))
+}
+
+/// What the tests need beside the package.
+pub(crate) fn test_requirements(workspace: &Workspace) -> Result<String> {
+    workspace.read(TEST_REQUIREMENTS)
 }
 
 /// The environment of the checks with the package installed. Use [`Workspace::package`], which does it once.
@@ -110,12 +131,36 @@ pub(crate) fn ruff(workspace: &Workspace) -> Result<()> {
     run(venv.python(workspace.root()).args(["-m", "ruff", "format", "--check", "--no-cache", "."]))
 }
 
+pub(crate) fn types(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.empty_folder("types")?;
+    let venv = workspace.package()?;
+    let settings = workspace.path("python/pyproject.toml");
+    let mypy = ["-m", "mypy", "--cache-dir", "cache", "--package", "sparsemble", "--config-file"];
+    run(venv.python(&folder).args(mypy).arg(&settings))?;
+    let stubtest = ["-m", "mypy.stubtest", "sparsemble._native", "--mypy-config-file"];
+    run(venv.python(&folder).args(stubtest).arg(&settings))
+}
+
 pub(crate) fn pytest(workspace: &Workspace) -> Result<()> {
-    // Run from an empty folder: nothing of the source tree can shadow the installed package.
-    let folder = workspace.empty_folder("pytest")?;
-    let mut pytest = workspace.package()?.python(&folder);
+    run_tests(workspace, workspace.package()?)
+}
+
+/// Runs the tests against the package installed in an environment, with no Rust in reach but the program.
+pub(crate) fn run_tests(workspace: &Workspace, venv: &Venv) -> Result<()> {
     // The program and the package must understand each other.
     rust::build(workspace, "--bins")?;
+    // Run from an empty folder: nothing of the source tree can shadow the installed package.
+    let mut pytest = venv.python(&workspace.empty_folder("pytest")?);
+    pytest.env("PATH", path_without_rust()?);
     pytest.env("SPARSEMBLE_PROGRAM", workspace.target("release/sparsemble").with_extension(EXE_EXTENSION));
     run(pytest.args(["-m", "pytest", "-p", "no:cacheprovider"]).arg(workspace.path("python/tests")))
+}
+
+/// The path as it is for someone who has no Rust.
+fn path_without_rust() -> Result<OsString> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has_rust = |folder: &PathBuf| {
+        ["cargo", "rustc"].iter().any(|name| folder.join(name).with_extension(EXE_EXTENSION).exists())
+    };
+    std::env::join_paths(std::env::split_paths(&path).filter(|folder| !has_rust(folder))).context("joining PATH")
 }

@@ -1,7 +1,6 @@
 //! Runs what the README shows: its commands, its Rust and its Python.
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -91,14 +90,8 @@ fn run_command(workspace: &Workspace, line: &str) -> Result<()> {
         ["cargo" | "python", ..] => None,
         _ => bail!("`{line}` cannot be checked; use cargo, pip install or python"),
     };
-    let path = path_with(&workspace.package()?.programs())?;
+    let path = workspace.package()?.path()?;
     run(Command::new(&words[0]).args(&words[1..]).args(last).current_dir(workspace.root()).env("PATH", path))
-}
-
-fn path_with(first: &Path) -> Result<OsString> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(first.to_owned()).chain(std::env::split_paths(&path));
-    std::env::join_paths(folders).context("joining PATH")
 }
 
 #[cfg(test)]

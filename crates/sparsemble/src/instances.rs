@@ -14,7 +14,7 @@ use crate::degradation::Degradation;
 use crate::dictionary::{Alternation, Dictionary, Draw, Hyperlines, Lines, OnlineLearner};
 use crate::ensemble::{
     Approximation, Boosting, Ensemble, Estimate, GaussianEstimator, GaussianLearner, GaussianLearning, LocalGaussians,
-    MemberGram, OracleWeights, Round, Seen, WeightConstraint,
+    MemberGram, OracleWeights, Round, Seen, WeightConstraint, simplex_weights_here,
 };
 use crate::error::Result;
 use crate::graph::{BuiltGraph, ExampleGraph, MemberGraph, NeighbourGraph, StackedCodes};
@@ -31,6 +31,8 @@ type Represent<T, R> = fn(&Ensemble<T>, MatrixView<'_, T>, &(dyn SparseCoder<T> 
 #[expect(clippy::type_complexity, reason = "each type is the signature of a public function, and is written once")]
 pub struct Instances<T: Scalar> {
     pub(crate) lasso: Encode<Lasso, T>,
+    pub(crate) weighted_lasso:
+        fn(&Lasso, &CodingBasis<T>, &Samples<'_, T>, MatrixView<'_, f64>, Run<'_>) -> Result<Coding<T>>,
     pub(crate) elastic_net: Encode<ElasticNet, T>,
     pub(crate) pursuit: Encode<Pursuit, T>,
     pub(crate) one_sparse: Encode<OneSparse, T>,
@@ -62,6 +64,7 @@ pub struct Instances<T: Scalar> {
         &(dyn SparseCoder<T> + Sync),
         Run<'_>,
     ) -> Result<Vec<OracleWeights>>,
+    pub(crate) simplex_weights: fn(MatrixView<'_, T>, MatrixView<'_, T>, Run<'_>) -> Result<SparseCodes<T>>,
     pub(crate) gaussian_start:
         for<'a> fn(&GaussianLearner, MatrixView<'a, T>, Option<&'a [f64]>, Run<'_>) -> Result<GaussianLearning<'a, T>>,
     pub(crate) gaussian_step: fn(&mut GaussianLearning<'_, T>, Run<'_>) -> Result<Option<f64>>,
@@ -81,6 +84,7 @@ impl<T: Scalar> Instances<T> {
     pub(crate) const fn of_scalar() -> Self {
         Self {
             lasso: Lasso::encode_here,
+            weighted_lasso: Lasso::encode_weighted_here,
             elastic_net: ElasticNet::encode_here,
             pursuit: Pursuit::encode_here,
             one_sparse: OneSparse::encode_here,
@@ -98,6 +102,7 @@ impl<T: Scalar> Instances<T> {
             reconstruct: Ensemble::reconstruct_here,
             member_gram: Ensemble::member_gram_here,
             oracle_weights: Ensemble::oracle_weights_here,
+            simplex_weights: simplex_weights_here,
             gaussian_start: GaussianLearner::start_here,
             gaussian_step: |learning, run| learning.step_here(run),
             estimator: LocalGaussians::estimator_here,

@@ -10,7 +10,16 @@ from threadpoolctl import threadpool_info
 
 from shared.data import ROOT
 
-PACKAGES = ("sparsemble", "numpy", "scipy", "scikit-learn", "spams-bin", "faiss-cpu")
+PACKAGES = (
+    "sparsemble",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "spams-bin",
+    "faiss-cpu",
+    "scikit-image",
+    "dictlearn",
+)
 CRATES = ("faer", "matrixmultiply")
 INSTRUCTION_SETS = ("avx2", "fma", "avx512f", "avx512_vnni", "avx_vnni", "asimd", "sve")
 

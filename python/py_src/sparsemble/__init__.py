@@ -15,12 +15,14 @@ from sparsemble.clustering import EnsembleSpectralClustering, SparseSubspaceClus
 from sparsemble.coding import SparseCoder, lambda_max, sparse_encode
 from sparsemble.compressive import CompressiveRecovery
 from sparsemble.degradation import Operator
-from sparsemble.dictionary import DictionaryLearning
+from sparsemble.dictionary import DictionaryLearning, MiniBatchDictionaryLearning
 from sparsemble.ensemble import EnsembleSparseCoder
-from sparsemble.kmeans import WeightedKMeans
-from sparsemble.metrics import adjusted_rand, clustering_accuracy, nmi
+from sparsemble.image import imresize
+from sparsemble.kmeans import WeightedKMeans, kmeans_parallel
+from sparsemble.metrics import adjusted_rand, clustering_accuracy, nmi, psnr, ssim
 from sparsemble.model_file import load
 from sparsemble.multilevel import MultilevelDictionary
+from sparsemble.patch import assemble_patches, extract_patches
 from sparsemble.restoration import deblur, denoise, inpaint, restore
 from sparsemble.super_resolution import SuperResolution
 from sparsemble.weights import EnsembleWeights, ensemble_weights
@@ -32,6 +34,7 @@ __all__ = [
     "EnsembleSparseCoder",
     "EnsembleSpectralClustering",
     "EnsembleWeights",
+    "MiniBatchDictionaryLearning",
     "MultilevelDictionary",
     "Operator",
     "SampleStatus",
@@ -41,14 +44,20 @@ __all__ = [
     "WeightedKMeans",
     "__version__",
     "adjusted_rand",
+    "assemble_patches",
     "clustering_accuracy",
     "deblur",
     "denoise",
     "ensemble_weights",
+    "extract_patches",
+    "imresize",
     "inpaint",
+    "kmeans_parallel",
     "lambda_max",
     "load",
     "nmi",
+    "psnr",
     "restore",
     "sparse_encode",
+    "ssim",
 ]

@@ -19,6 +19,7 @@ class Parameters(TypedDict):
     method: str
     lam: float | None
     relative_lam: float | None
+    ridge: float | None
     max_error: float | None
     max_l1_norm: float | None
     n_nonzero_coefs: int | None
@@ -37,6 +38,7 @@ class Recipe(TypedDict):
     coder: Parameters | None
     max_iter: int | None
     tol: float | None
+    positive_dict: bool | None
     validation_fraction: float | None
     patience: int | None
     seed: int
@@ -99,6 +101,11 @@ def encode(
 ) -> tuple[_Csr, _Report]:
     """Code the rows of `samples[0]`; X and dictionary have the same dtype."""
 
+def encode_weighted(
+    samples: _Samples, dictionary: _Floats, weights: _Reals, parameters: Parameters, run: _Run, /
+) -> tuple[_Csr, _Report]:
+    """Code the rows of `samples[0]` by the lasso, each with the weights in its row of `weights`."""
+
 def lambda_max(samples: _Samples, dictionary: _Floats, run: _Run, /) -> NDArray[np.float64]:
     """Find the smallest λ that gives each row the zero code."""
 
@@ -134,11 +141,29 @@ def weighted_kmeans(
 ) -> tuple[_Floats, NDArray[np.int32], float, int, bool]:
     """Find centres, the label of each row, inertia, iterations, and whether it converged."""
 
+def first_centers(samples: _Floats, masses: _Reals, parameters: KMeansParameters, run: _Run, /) -> _Floats:
+    """Choose the centres that the clustering with these parameters begins with."""
+
 def nearest_centers(centers: _Floats, samples: _Floats, run: _Run, /) -> NDArray[np.int32]:
     """Find the nearest centre of each row; both have the same dtype."""
 
 def agreement(classes: NDArray[np.int64], clusters: NDArray[np.int64], /) -> tuple[float, float, float]:
     """Give accuracy, NMI and ARI of two labels for each sample."""
+
+def psnr(reference: _Reals, image: _Reals, counted: tuple[int, bool], /) -> float:
+    """Compare pictures in planes, without so many pixels at each border, or only their brightness."""
+
+def ssim(reference: _Reals, image: _Reals, counted: tuple[int, bool], run: _Run, /) -> list[float]:
+    """Compare each pair of planes."""
+
+def imresize(planes: _Reals, target: float | tuple[int, int], lanczos: bool, run: _Run, /) -> _Reals:
+    """Give the planes by a factor larger, or in a height and width."""
+
+def extract_patches(planes: _Reals, cut: tuple[int, int], single: bool, /) -> list[_Floats]:
+    """Cut each plane into patches of a side at a stride, one a row."""
+
+def assemble_patches(patches: _Floats, place: tuple[int, int, int, int], /) -> _Reals:
+    """Put a plane together by height, width, side and stride."""
 
 class Operator:
     """Φ for samples, `shape` being `[n_features]`, or pictures, `shape` being `[height, width]`."""
@@ -261,6 +286,9 @@ def ensemble_weights(
     model: Model, arrays: _Weighed, kind: tuple[str, bool], run: _Run, /
 ) -> tuple[_Reals, _Certificate]:
     """Find the best weights under `(constraint, per_sample)`, with the fields of `EnsembleWeights`."""
+
+def simplex_weights(samples: _Floats, points: _Floats, run: _Run, /) -> _Csr:
+    """Find the weights, of sum one and not negative, of the rows of points that are best for each row."""
 
 _Planes: TypeAlias = NDArray[np.float64]
 _Restored: TypeAlias = tuple[_Planes, _Planes]

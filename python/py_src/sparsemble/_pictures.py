@@ -16,22 +16,29 @@ _SMALLEST = 8
 """The shorter side of the smallest picture that has the patches of the prior."""
 
 
-def to_planes(image: ArrayLike, missing: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
-    """Return a picture as planes of shape `(n_planes, height, width)`; what is `missing` becomes 0."""
+def to_planes(
+    image: ArrayLike, missing: NDArray[np.bool_] | None = None, *, any_unit: bool = False
+) -> NDArray[np.float64]:
+    """Return a picture as planes of shape `(n_planes, height, width)`; what is `missing` becomes 0.
+
+    `any_unit` is for what does not depend on where white is.
+    """
     pixels = np.asarray(image)
     check_picture_shape(f"image has shape {pixels.shape}", pixels.shape)
-    return _to_planes(pixels, missing)
+    return _to_planes(pixels, missing, any_unit)
 
 
 def to_picture_planes(image: ArrayLike) -> NDArray[np.float64]:
     """Return a picture that may have alpha as planes of shape `(n_planes, height, width)`."""
     pixels = np.asarray(image)
     if pixels.ndim == 3 and pixels.shape[2] == _CHANNELS + 1 and min(pixels.shape) > 0:
-        return _to_planes(pixels, None)
+        return _to_planes(pixels, None, False)
     return to_planes(image)
 
 
-def _to_planes(pixels: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+def _to_planes(
+    pixels: NDArray[Any], missing: NDArray[np.bool_] | None, any_unit: bool
+) -> NDArray[np.float64]:
     if pixels.dtype.kind not in "uif":
         raise TypeError(f"image has dtype {pixels.dtype}; it must be uint8, uint16 or floats from 0 to 255")
     planes = np.array(_channels_first(pixels), dtype=np.float64, order="C")
@@ -40,7 +47,7 @@ def _to_planes(pixels: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArr
     if missing is not None:
         planes[missing] = 0.0
     check_finite("image", planes, "replace them first, or let `inpaint` fill them in")
-    if pixels.dtype.kind == "f" and 0.0 < planes.max() <= 1.0 and planes.min() >= 0.0:
+    if not any_unit and pixels.dtype.kind == "f" and 0.0 < planes.max() <= 1.0 and planes.min() >= 0.0:
         warnings.warn(
             "the values of image lie between 0 and 1, which is next to black: white is 255 for floats too; "
             "multiply by 255",
@@ -92,9 +99,10 @@ def check_noise(name: str, value: Any) -> float:
     """Return a standard deviation."""
     if not isinstance(value, numbers.Real):
         raise TypeError(f"{name}={value!r}: must be a number")
-    if not (value >= 0 and math.isfinite(value)):
+    deviation = float(value)
+    if not (deviation >= 0 and math.isfinite(deviation)):
         raise ValueError(f"{name}={value}: must be zero or more, and finite")
-    return float(value)
+    return deviation
 
 
 def check_count(name: str, value: Any, least: int = 1) -> int:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import joblib
+from joblib.parallel import get_active_backend
 
 Progress = bool | Callable[[int, int], Any] | None
 RunOptions = tuple[int, Callable[[int, int], Any] | None]
@@ -45,12 +46,16 @@ def running(n_threads: int | None, progress: Progress, total: int) -> Iterator[R
 
 
 def thread_count(n_threads: int | None) -> int:
-    """Read `n_threads` as joblib reads `n_jobs`, except that None means all cores."""
+    """Read `n_threads` as joblib reads `n_jobs`, except that None means all cores that are ours."""
     cores = joblib.cpu_count()
     if n_threads is None:
-        # Clusters and joblib's workers say in this variable how many cores are ours.
+        # Clusters and joblib's processes say in this variable how many cores are ours.
         limit = os.environ.get("OMP_NUM_THREADS", "")
-        return min(cores, int(limit)) if limit.isdecimal() and int(limit) > 0 else cores
+        if limit.isdecimal() and int(limit) > 0:
+            return min(cores, int(limit))
+        # A worker of joblib that was not told has others beside it.
+        is_worker = get_active_backend()[0].nesting_level
+        return 1 if is_worker else cores
     try:
         threads = operator.index(n_threads)
     except TypeError:

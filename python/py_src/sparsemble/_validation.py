@@ -25,6 +25,7 @@ _COUNT = numbers.Integral, "a whole number"
 _KINDS: dict[str, tuple[Any, str]] = {
     "method": (str, "the name of a method"),
     "positive": (bool | np.bool_, "True or False"),
+    "positive_dict": (bool | np.bool_, "True or False"),
     "atom_weights": (np.ndarray, "an array"),
     "argument": (str, "a name"),
     "coder": (dict, "parameters"),
@@ -115,7 +116,7 @@ def check_weights(sample_weight: ArrayLike | None, X: NDArray[Any]) -> NDArray[n
 def coder_parameters(estimator: Any, method: str) -> "Parameters":
     """Return the coder that the parameters of an estimator ask for; by default that of its method."""
     given = estimator.get_params(deep=False)
-    limits = ("lam", "relative_lam", "max_error", "max_l1_norm", "n_nonzero_coefs")
+    limits = ("lam", "relative_lam", "ridge", "max_error", "max_l1_norm", "n_nonzero_coefs")
     limit = {name: given.get(name) for name in limits}
     default = _native.defaults(method)["coder"]
     name = given["coder"]
@@ -144,13 +145,16 @@ def check_phi(phi: ArrayLike | str, dtype: Any) -> NDArray[Any] | str:
     return matrix
 
 
-def check_atom_weights(atom_weights: ArrayLike | None, n_atoms: int) -> NDArray[np.float64] | None:
-    """Return the weights as the compiled code takes them."""
+def check_atom_weights(
+    atom_weights: ArrayLike | None, n_samples: int, n_atoms: int
+) -> NDArray[np.float64] | None:
+    """Return the weights as the compiled code takes them: for all samples, or a row for each."""
     if atom_weights is None:
         return None
     weights = np.asarray(atom_weights, dtype=np.float64)
-    if weights.shape != (n_atoms,):
+    if weights.shape not in ((n_atoms,), (n_samples, n_atoms)):
         raise ValueError(
-            f"atom_weights has shape {weights.shape}; it must hold one weight for each of {n_atoms} atoms"
+            f"atom_weights has shape {weights.shape}; it must hold one weight for each of {n_atoms} atoms, "
+            f"or a row of them for each of {n_samples} samples"
         )
     return weights

@@ -20,11 +20,13 @@ class EnsembleSpectralClustering(GraphClustering):
     ========== ============================================== ============================================
     ensemble   samples drawn by the errors that are left,     AAᵀ of the codes A ≥ 0 in all dictionaries,
                moved to the middle of what they code          never formed if it would be large
-    boost-km   weighted K-Means‖ centres, each sample          AAᵀ, its entries' magnitudes
+    boost-km   weighted K-Means‖ centres, each sample         AAᵀ, its entries' magnitudes
                counting as much as its error that is left
     rand-ex-av samples drawn at random                        the magnitudes of Ā and Āᵀ, where Ā is the
                                                               mean code of each sample by the others
     boost-ex   samples drawn by the errors that are left      the same, weighted by boosting
+    alt-opt    a single one, learned by Alt-Opt: what the     AAᵀ of the lasso's codes A, its entries'
+               ensembles have to be better than               magnitudes
     ========== ============================================== ============================================
 
     The first is not one of the paper, and the best for most data.
@@ -34,18 +36,21 @@ class EnsembleSpectralClustering(GraphClustering):
     n_clusters : int or "auto", default=8
         The number of clusters. "auto" takes the number of eigenvalues before the widest gap between two of
         them, with a warning that this is a guess.
-    method : {"ensemble", "boost-km", "rand-ex-av", "boost-ex"}, default="ensemble"
+    method : {"ensemble", "boost-km", "rand-ex-av", "boost-ex", "alt-opt"}, default="ensemble"
         What dictionaries and similarities are, see above.
     n_estimators : int, optional
         The dictionaries. None is 30.
     n_atoms : int, optional
-        The atoms of each dictionary, at least 2 and at most the number of samples that differ.
+        The atoms of each dictionary, at least 2 and at most the number of samples that differ. "alt-opt"
+        needs it.
     samples_per_atom : float, optional
         The number of atoms by that of the samples, but at most 2048 atoms. None is 8.
     sharpness : float, optional
         By how much samples count less whose atom is not near to them, at least 1: a coefficient a of a
         sample x counts as a·(a/‖x‖)^(sharpness − 1). None is 8 for "ensemble" and 1 for "boost-km"; the other
         methods have none.
+    lam : float, optional
+        λ of "alt-opt", without ½, for samples of unit norm. None is 0.2.
     centre : {"data", "sample", "none"}, default="data"
         What is subtracted from each sample first: the mean of all of them, or the mean of its own features.
     scale : {"auto", "range", "deviation", "none"}, default="auto"
@@ -94,7 +99,7 @@ class EnsembleSpectralClustering(GraphClustering):
         What each stage took: "preparation", "coding", "graph", "eigenvectors" and "k-means".
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also
@@ -114,17 +119,18 @@ class EnsembleSpectralClustering(GraphClustering):
     (1797, 1797)
     """
 
-    _methods = ("ensemble", "boost-km", "rand-ex-av", "boost-ex")
+    _methods = ("ensemble", "boost-km", "rand-ex-av", "boost-ex", "alt-opt")
 
     def __init__(
         self,
         n_clusters: int | Literal["auto"] = 8,
         *,
-        method: Literal["ensemble", "boost-km", "rand-ex-av", "boost-ex"] = "ensemble",
+        method: Literal["ensemble", "boost-km", "rand-ex-av", "boost-ex", "alt-opt"] = "ensemble",
         n_estimators: int | None = None,
         n_atoms: int | None = None,
         samples_per_atom: float | None = None,
         sharpness: float | None = None,
+        lam: float | None = None,
         centre: Centre = "data",
         scale: Scale = "auto",
         unit_norm: bool = True,
@@ -144,6 +150,7 @@ class EnsembleSpectralClustering(GraphClustering):
         self.n_atoms = n_atoms
         self.samples_per_atom = samples_per_atom
         self.sharpness = sharpness
+        self.lam = lam
         self.centre = centre
         self.scale = scale
         self.unit_norm = unit_norm
@@ -170,7 +177,7 @@ class SparseSubspaceClustering(GraphClustering):
     =========== ==================================================== =====================================
     l1          the minimum of ‖x − aX‖² + λ‖a‖₁ (SSC by basis       `lam`; `coder_tol`, `coder_max_iter`
                 pursuit, the ℓ1 graph)
-    elastic-net the minimum of ‖x − aX‖² + λ‖a‖₁ + ρ‖a‖² (EnSC)       `lam`, `ridge`; `coder_tol`,
+    elastic-net the minimum of ‖x − aX‖² + λ‖a‖₁ + ρ‖a‖² (EnSC)      `lam`, `ridge`; `coder_tol`,
                                                                      `coder_max_iter`
     omp         greedily chosen samples (SSC-OMP)                    `n_nonzero_coefs`
     neighbours  1 for the nearest samples: no codes, but what they   `n_neighbors`
@@ -213,7 +220,7 @@ class SparseSubspaceClustering(GraphClustering):
         As those of `EnsembleSpectralClustering`.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also

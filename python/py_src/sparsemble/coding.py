@@ -18,7 +18,7 @@ from sparsemble._validation import FLOATS, check_atom_weights, check_parameters,
 if TYPE_CHECKING:
     from sparsemble._native import Parameters
 
-Method = Literal["lasso", "omp", "ormp", "mp", "one-sparse", "fista"]
+Method = Literal["lasso", "elastic-net", "omp", "ormp", "mp", "one-sparse", "fista"]
 
 
 def sparse_encode(
@@ -28,6 +28,7 @@ def sparse_encode(
     method: Method = "lasso",
     lam: float | None = None,
     relative_lam: float | None = None,
+    ridge: float | None = None,
     max_error: float | None = None,
     max_l1_norm: float | None = None,
     n_nonzero_coefs: int | None = None,
@@ -43,21 +44,22 @@ def sparse_encode(
 ) -> Any:
     """Find sparse codes of samples in a dictionary.
 
-    ========== ================================================= =========================================
-    method     finds                                             takes
-    ========== ================================================= =========================================
-    lasso      the minimum of ‖x − aD‖² + λ Σ w|a|, or one of    one of `lam`, `relative_lam`, `max_error`,
-               its constrained forms                             `max_l1_norm`; `positive`, `atom_weights`
-    fista      the minimum of ‖x − aD‖² + λ‖a‖₁, by gradient     `lam`; `positive`
-               steps: slower, for comparison
-    omp        greedily chosen atoms, their coefficients always  `n_nonzero_coefs`, `max_error` or both
-               the best together (orthogonal matching pursuit)
-    ormp       the same, each choice the one that then leaves    `n_nonzero_coefs`, `max_error` or both
-               the least error (order-recursive)
-    mp         greedily chosen atoms, never corrected later      `n_nonzero_coefs`, `max_error` or both
-               (matching pursuit)
-    one-sparse the best atom, or the best ones each on its own   `n_nonzero_coefs` (1); `positive`
-    ========== ================================================= =========================================
+    =========== ================================================= =========================================
+    method      finds                                             takes
+    =========== ================================================= =========================================
+    lasso       the minimum of ‖x − aD‖² + λ Σ w|a|, or one of    one of `lam`, `relative_lam`, `max_error`,
+                its constrained forms                             `max_l1_norm`; `positive`, `atom_weights`
+    elastic-net the minimum of ‖x − aD‖² + λ‖a‖₁ + ρ‖a‖²          `lam`, `ridge`; `positive`
+    fista       the minimum of ‖x − aD‖² + λ‖a‖₁, by gradient     `lam`; `positive`
+                steps: slower, for comparison
+    omp         greedily chosen atoms, their coefficients always  `n_nonzero_coefs`, `max_error` or both
+                the best together (orthogonal matching pursuit)
+    ormp        the same, each choice the one that then leaves    `n_nonzero_coefs`, `max_error` or both
+                the least error (order-recursive)
+    mp          greedily chosen atoms, never corrected later      `n_nonzero_coefs`, `max_error` or both
+                (matching pursuit)
+    one-sparse  the best atom, or the best ones each on its own   `n_nonzero_coefs` (1); `positive`
+    =========== ================================================= =========================================
 
     Every method takes any dictionary: atoms need not have unit norm, may repeat and may be zero.
 
@@ -68,12 +70,14 @@ def sparse_encode(
         first; integers become float64.
     dictionary : array-like of shape (n_atoms, n_features)
         The atoms; converted to the dtype of `X`.
-    method : {"lasso", "omp", "ormp", "mp", "one-sparse", "fista"}, default="lasso"
+    method : {"lasso", "elastic-net", "omp", "ormp", "mp", "one-sparse", "fista"}, default="lasso"
         What to look for, see above.
     lam : float, optional
         λ. There is no ½ in front of the error: scikit-learn's `alpha` is `lam / 2`.
     relative_lam : float, optional
         λ as a fraction of each sample's own `lambda_max`, so that the scale of the data does not matter.
+    ridge : float, optional
+        ρ of the elastic net, without ½: it spreads the code over atoms that are alike.
     max_error : float, optional
         The largest squared error ‖x − aD‖² of a sample: the sparsest code the method finds within it.
     max_l1_norm : float, optional
@@ -82,21 +86,22 @@ def sparse_encode(
         The most atoms in one code.
     positive : bool, default=False
         Allow only positive coefficients.
-    atom_weights : array-like of shape (n_atoms,), optional
-        The price w of each atom: 1 is usual, 0 is free, infinity forbids it.
+    atom_weights : array-like of shape (n_atoms,) or (n_samples, n_atoms), optional
+        The price w of each atom, for all samples or for each: 1 is usual, 0 is free, infinity forbids it.
     mask : bool array of shape (n_samples, n_features), optional
         True where `X` was observed. The other entries play no part and may be NaN.
     exclude : int array of shape (n_samples,), optional
         An atom each sample must not use, -1 for none. Samples coded by each other need
         ``exclude=np.arange(len(X))``.
     tol : float, default=1e-6
-        The largest duality gap of a finished sample as a fraction of ‖x‖² (lasso and fista).
+        The largest duality gap of a finished sample as a fraction of ‖x‖² (lasso, elastic net and fista).
     max_iter : int, optional
-        The most passes over the dictionary for one sample (lasso and fista). None is the method's own
-        limit, 100 for the lasso and 10,000 for fista.
+        The most passes over the dictionary for one sample (lasso, elastic net and fista). None is the
+        method's own limit: 10,000 for fista, else 100.
     n_threads : int, optional
         Exactly this many threads; -1 is all cores, -2 all but one. None is all cores, or as many as
-        ``OMP_NUM_THREADS`` says. The codes are the same bits for any number.
+        ``OMP_NUM_THREADS`` says, and no more than its share in a worker of joblib. The codes are the same
+        bits for any number.
     progress : bool or callable, optional
         True draws a tqdm bar. A function is called with ``(done, total)`` several times a second and once at
         the end; an exception it raises stops the call.
@@ -139,22 +144,27 @@ def sparse_encode(
     """
     samples, atoms = check_samples(X, dictionary, mask, exclude)
     n_samples, n_atoms = len(samples[0]), len(atoms)
+    weights = check_atom_weights(atom_weights, n_samples, n_atoms)
     parameters: Parameters = {
         "argument": "method",
         "method": method,
         "lam": lam,
         "relative_lam": relative_lam,
+        "ridge": ridge,
         "max_error": max_error,
         "max_l1_norm": max_l1_norm,
         "n_nonzero_coefs": n_nonzero_coefs,
         "positive": positive,
-        "atom_weights": check_atom_weights(atom_weights, n_atoms),
+        "atom_weights": weights if weights is not None and weights.ndim == 1 else None,
         "tol": tol,
         "max_iter": max_iter,
     }
     check_parameters(parameters)
     with running(n_threads, progress, n_samples) as run:
-        csr, outcome = _native.encode(samples, atoms, parameters, run)
+        if weights is not None and weights.ndim == 2:
+            csr, outcome = _native.encode_weighted(samples, atoms, weights, parameters, run)
+        else:
+            csr, outcome = _native.encode(samples, atoms, parameters, run)
     # An array, not a matrix: `*` means what it means in NumPy, SciPy advises it for new code, and the
     # estimators of scikit-learn that take one take the other.
     codes = csr_array(csr, shape=(n_samples, n_atoms))
@@ -174,7 +184,7 @@ def lambda_max(
     exclude: ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> NDArray[np.float64]:
-    """Find the smallest `lam` that gives each sample the zero code: 2·max |⟨x, atom⟩|.
+    """Find the smallest `lam` that gives each sample the zero code, ``2·max |⟨x, atom⟩|``.
 
     Parameters
     ----------
@@ -209,7 +219,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     ----------
     dictionary : array-like of shape (n_atoms, n_features), optional
         The atoms. None takes the samples given to `fit`, scaled to unit norm.
-    method, lam, relative_lam, max_error, max_l1_norm, n_nonzero_coefs, positive, atom_weights, tol
+    method, lam, relative_lam, ridge, max_error, max_l1_norm, n_nonzero_coefs, positive, atom_weights, tol
         What to look for, as for `sparse_encode`.
     transform_max_iter : int, optional
         The `max_iter` of `sparse_encode`. In scikit-learn `max_iter` itself is about `fit`, which has no
@@ -225,7 +235,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         The atoms that are coded against.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also
@@ -251,6 +261,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         method: Method = "lasso",
         lam: float | None = None,
         relative_lam: float | None = None,
+        ridge: float | None = None,
         max_error: float | None = None,
         max_l1_norm: float | None = None,
         n_nonzero_coefs: int | None = None,
@@ -266,6 +277,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.method = method
         self.lam = lam
         self.relative_lam = relative_lam
+        self.ridge = ridge
         self.max_error = max_error
         self.max_l1_norm = max_l1_norm
         self.n_nonzero_coefs = n_nonzero_coefs
@@ -357,6 +369,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             method=self.method,
             lam=self.lam,
             relative_lam=self.relative_lam,
+            ridge=self.ridge,
             max_error=self.max_error,
             max_l1_norm=self.max_l1_norm,
             n_nonzero_coefs=self.n_nonzero_coefs,

@@ -86,12 +86,12 @@ class Operator:
 
         Parameters
         ----------
-        y : array-like of shape (..., *input_shape)
+        y : array-like of shape ``(..., *input_shape)``
             A sample or a picture, or any array of them.
 
         Returns
         -------
-        z : ndarray of shape (..., *output_shape)
+        z : ndarray of shape ``(..., *output_shape)``
             What is measured.
         """
         rows, before = self._rows(y, self.input_shape, "y")
@@ -102,12 +102,12 @@ class Operator:
 
         Parameters
         ----------
-        z : array-like of shape (..., *output_shape)
+        z : array-like of shape ``(..., *output_shape)``
             Measurements, or any array of them.
 
         Returns
         -------
-        y : ndarray of shape (..., *input_shape)
+        y : ndarray of shape ``(..., *input_shape)``
             Each measurement given back to the features it came from.
         """
         rows, before = self._rows(z, self.output_shape, "z")

@@ -1,11 +1,10 @@
-"""Dictionary learning: one dictionary by turns of coding and updating."""
+"""Dictionary learning: one dictionary by turns of coding and updating, all samples at a time or a few."""
 
 import os
 import warnings
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from sparsemble import _native
@@ -15,8 +14,37 @@ from sparsemble._validation import FLOATS, check_weights, coder_parameters
 from sparsemble.model import Callback, TrainedModel
 
 
-class DictionaryLearning(TrainedModel):
-    """Learn a dictionary in which samples have sparse codes (Alt-Opt, MOD, K-SVD, online).
+class SingleDictionary(TrainedModel):
+    """What the estimators that learn one dictionary share; not to be used itself."""
+
+    method: str
+
+    def _recipe(self, start: Any) -> dict[str, Any]:
+        recipe = {
+            "method": self.method,
+            "n_components": self.n_components,
+            "coder": coder_parameters(self, self.method),
+            "max_iter": self.max_iter,
+            "positive_dict": self.positive_dict,
+        }
+        if start is not None:
+            if self.n_components not in (None, len(start)):
+                raise ValueError(
+                    f"n_components={self.n_components}, and dict_init has {len(start)} atoms; leave one out"
+                )
+            recipe["n_components"] = len(start)
+        return recipe
+
+    def _keep(self, model: _native.Model) -> None:
+        super()._keep(model)
+        self.objective_curve_ = model.objective
+        batches = model.provenance["method"] == "online"
+        self.n_iter_ = max(len(self.objective_curve_) - (0 if batches else 1), 0)
+        self.error_ = float(self.objective_curve_[-1]) if len(self.objective_curve_) else float("nan")
+
+
+class DictionaryLearning(SingleDictionary):
+    """Learn a dictionary in which samples have sparse codes (Alt-Opt, MOD, K-SVD).
 
     It minimises the mean of ‖x − aD‖² + λ‖a‖₁ over the codes a and the atoms D, which have unit norm, by
     turns; with a greedy coder the error ‖x − aD‖² alone. It starts from the centres of a weighted K-Means‖.
@@ -29,9 +57,6 @@ class DictionaryLearning(TrainedModel):
     alt-opt block coordinate descent; the objective never rises  lasso with ``lam=0.2``
     mod     the method of optimal directions: least squares      lasso with ``lam=0.2``
     k-svd   approximate K-SVD: each atom with its coefficients   omp, 5 atoms a sample
-    online  block coordinate descent after each 512 samples, in  lasso with ``lam=0.2``
-            a random order: for data that is large; only this
-            one has `partial_fit`
     ======= ==================================================== ==========================
 
     Parameters
@@ -39,7 +64,7 @@ class DictionaryLearning(TrainedModel):
     n_components : int, optional
         The number of atoms, at most that of the samples (of positive weight). None is 256, or the number of
         samples if there are fewer; with `dict_init` it is the number of its atoms.
-    method : {"alt-opt", "mod", "k-svd", "online"}, default="alt-opt"
+    method : {"alt-opt", "mod", "k-svd"}, default="alt-opt"
         How atoms are updated, see above.
     coder : {"lasso", "omp", "ormp", "mp", "one-sparse"}, optional
         How samples are coded, see `sparse_encode`. None is "omp" if `n_nonzero_coefs` is given, else that of
@@ -53,13 +78,15 @@ class DictionaryLearning(TrainedModel):
         The largest squared error of a sample, for the greedy coders.
     positive : bool, default=False
         Allow only positive coefficients (lasso and one-sparse).
+    positive_dict : bool, default=False
+        Allow no negative entry of an atom ("alt-opt"). The atoms to start from lose their signs.
     max_iter : int, optional
-        The most updates of the atoms; None is 50. Online it is how often every sample is seen; None is 1.
+        The most updates of the atoms; None is 50.
     tol : float, default=1e-4
-        Stop when an iteration changes the objective by less than this fraction of it; not online.
+        Stop when an iteration changes the objective by less than this fraction of it.
     coder_tol : float, optional
         The `tol` of `sparse_encode`: the duality gap at which the code of a sample is finished. None is
-        1e-6, online 1e-3.
+        1e-6.
     coder_max_iter : int, optional
         The `max_iter` of `sparse_encode`: the most passes over the dictionary for the code of a sample.
     dict_init : array-like of shape (n_components, n_features), optional
@@ -73,8 +100,7 @@ class DictionaryLearning(TrainedModel):
         samples of all iterations are counted.
     callback : callable, optional
         Called with ``(iteration, max_iter, objective)`` after each iteration, where the objective is that
-        before its update; online after each twentieth of the samples. An exception it raises stops the
-        training.
+        before its update. An exception it raises stops the training.
     checkpoint : str or path-like, optional
         A file that keeps the training after each iteration. If it is there, `fit` goes on from it to the
         same bits as if it had never stopped; it is removed at the end. Needs a whole number as
@@ -86,24 +112,24 @@ class DictionaryLearning(TrainedModel):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The atoms, in the dtype of the samples.
-    objective_curve_ : ndarray of shape (n_iter_ + 1,)
-        The objective of the start and after each iteration. Online, of shape (n_iter_,): that of each batch
-        before it was learned from.
+    objective_curve_ : ndarray of shape (`n_iter_` + 1,)
+        The objective of the start and after each iteration.
     error_ : float
-        The last of the curve: the objective of `components_`, but for online learning.
+        The last of the curve: the objective of `components_`.
     n_iter_ : int
         The updates of the atoms that were done.
     converged_ : bool
-        Whether `tol` was reached; there is a `ConvergenceWarning` if not. Always True online.
+        Whether `tol` was reached; there is a `ConvergenceWarning` if not.
     atom_usage_ : ndarray of shape (n_components,)
-        The part of the samples, by weight, that use each atom; not online.
+        The part of the samples, by weight, that use each atom.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also
     --------
+    MiniBatchDictionaryLearning : The same for data that is large or comes in portions.
     EnsembleSparseCoder : Many weak dictionaries, combined.
     sparse_encode : Coding against a dictionary that is known.
 
@@ -126,12 +152,13 @@ class DictionaryLearning(TrainedModel):
         self,
         n_components: int | None = None,
         *,
-        method: Literal["alt-opt", "mod", "k-svd", "online"] = "alt-opt",
+        method: Literal["alt-opt", "mod", "k-svd"] = "alt-opt",
         coder: Literal["lasso", "omp", "ormp", "mp", "one-sparse"] | None = None,
         lam: float | None = None,
         n_nonzero_coefs: int | None = None,
         max_error: float | None = None,
         positive: bool = False,
+        positive_dict: bool = False,
         max_iter: int | None = None,
         tol: float = 1e-4,
         coder_tol: float | None = None,
@@ -151,6 +178,7 @@ class DictionaryLearning(TrainedModel):
         self.n_nonzero_coefs = n_nonzero_coefs
         self.max_error = max_error
         self.positive = positive
+        self.positive_dict = positive_dict
         self.max_iter = max_iter
         self.tol = tol
         self.coder_tol = coder_tol
@@ -184,22 +212,157 @@ class DictionaryLearning(TrainedModel):
         self : DictionaryLearning
             The estimator itself.
         """
-        training = self._train(X, sample_weight, self._recipe(self.dict_init), dict_init=self.dict_init)
+        check_method(self.method, ("alt-opt", "mod", "k-svd"))
+        recipe = self._recipe(self.dict_init) | {"tol": self.tol}
+        training = self._train(X, sample_weight, recipe, dict_init=self.dict_init)
         self.converged_ = training.converged
         training.warn()
-        if self.method != "online":
-            self.atom_usage_ = training.usage
-            if not training.usage.any() and self.error_ > 0.0:
-                limits = limits_of(self._model.coder)
-                message = f"every code of the training is zero: relax {limits}"
-                warnings.warn(message, UserWarning, stacklevel=2)
+        self.atom_usage_ = training.usage
+        if not training.usage.any() and self.error_ > 0.0:
+            limits = limits_of(self._model.coder)
+            message = f"every code of the training is zero: relax {limits}"
+            warnings.warn(message, UserWarning, stacklevel=2)
         return self
 
-    @available_if(lambda self: self.method == "online")
+
+class MiniBatchDictionaryLearning(SingleDictionary):
+    """Learn a dictionary from a few samples at a time, for data that is large or never ends.
+
+    The objective is that of `DictionaryLearning`. After each 512 samples, in a random order, the atoms move
+    by block coordinate descent; `partial_fit` takes the samples it is given as one such batch. Batches count
+    the less the older they are.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        The number of atoms, as for `DictionaryLearning`.
+    coder, lam, n_nonzero_coefs, max_error, positive
+        How samples are coded, as for `DictionaryLearning`; by default the lasso with ``lam=0.2``.
+    positive_dict : bool, default=False
+        Allow no negative entry of an atom. The atoms to start from lose their signs.
+    max_iter : int, optional
+        How often `fit` sees every sample. None is 1.
+    coder_tol : float, optional
+        The duality gap at which the code of a sample is finished. None is 1e-3: a code is used once, for
+        atoms that are about to change.
+    coder_max_iter : int, optional
+        The most passes over the dictionary for the code of a sample.
+    dict_init : array-like of shape (n_components, n_features), optional
+        The atoms to start from, scaled to unit norm. None is the centres of a weighted K-Means‖.
+    random_state : int, RandomState instance or None, default=None
+        The seed of the start and of the order of the samples.
+    n_threads, progress
+        How to run, as for `sparse_encode`.
+    callback : callable, optional
+        Called with ``(portion, of, objective)`` after each twentieth of the samples.
+    checkpoint : str or path-like, optional
+        A file that keeps the training, as for `DictionaryLearning`.
+    sparse_output : bool, default=True
+        Whether `transform` returns a sparse array; data frames (`set_output`) need False.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The atoms, in the dtype of the samples.
+    objective_curve_ : ndarray of shape (`n_iter_`,)
+        The objective of each batch before it was learned from.
+    error_ : float
+        The last of the curve.
+    n_iter_ : int
+        The batches that were learned from.
+    converged_ : bool
+        True: there is always more to learn, and nothing to wait for.
+    n_features_in_ : int
+        The number of features seen by `fit`.
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
+        Their names, if `fit` was given names.
+
+    See Also
+    --------
+    DictionaryLearning : The same with all samples at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemble import MiniBatchDictionaryLearning
+    >>> rng = np.random.default_rng(0)
+    >>> learner = MiniBatchDictionaryLearning(16, lam=0.1, random_state=0)
+    >>> for _ in range(3):
+    ...     learner = learner.partial_fit(rng.standard_normal((200, 8)))
+    >>> learner.n_iter_, learner.components_.shape
+    (3, (16, 8))
+    """
+
+    method = "online"
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        coder: Literal["lasso", "omp", "ormp", "mp", "one-sparse"] | None = None,
+        lam: float | None = None,
+        n_nonzero_coefs: int | None = None,
+        max_error: float | None = None,
+        positive: bool = False,
+        positive_dict: bool = False,
+        max_iter: int | None = None,
+        coder_tol: float | None = None,
+        coder_max_iter: int | None = None,
+        dict_init: ArrayLike | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+        progress: Progress = None,
+        callback: Callback = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        sparse_output: bool = True,
+    ) -> None:
+        self.n_components = n_components
+        self.coder = coder
+        self.lam = lam
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.max_error = max_error
+        self.positive = positive
+        self.positive_dict = positive_dict
+        self.max_iter = max_iter
+        self.coder_tol = coder_tol
+        self.coder_max_iter = coder_max_iter
+        self.dict_init = dict_init
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.progress = progress
+        self.callback = callback
+        self.checkpoint = checkpoint
+        self.sparse_output = sparse_output
+
+    def fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> "MiniBatchDictionaryLearning":
+        """Learn the dictionary, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples. float32 and float64 arrays in C or Fortran order, memory-mapped files among them, are
+            read in place.
+        y : ignored
+            For pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts in the objective.
+
+        Returns
+        -------
+        self : MiniBatchDictionaryLearning
+            The estimator itself.
+        """
+        training = self._train(X, sample_weight, self._recipe(self.dict_init), dict_init=self.dict_init)
+        self.converged_ = True
+        training.warn()
+        return self
+
     def partial_fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
-    ) -> "DictionaryLearning":
-        """Go on learning with these samples as one mini-batch; only with ``method="online"``.
+    ) -> "MiniBatchDictionaryLearning":
+        """Go on learning with these samples as one mini-batch.
 
         The first call chooses the atoms to start from: `dict_init`, or the cluster centres of its samples.
         After `fit` it goes on from the atoms of that, without a memory of its samples.
@@ -215,7 +378,7 @@ class DictionaryLearning(TrainedModel):
 
         Returns
         -------
-        self : DictionaryLearning
+        self : MiniBatchDictionaryLearning
             The estimator itself.
         """
         fitted = hasattr(self, "_model")
@@ -229,30 +392,6 @@ class DictionaryLearning(TrainedModel):
             self._keep(self._model.partial_fit(samples, weights, run))
         self.converged_ = True
         return self
-
-    def _recipe(self, start: Any) -> dict[str, Any]:
-        check_method(self.method, ("alt-opt", "mod", "k-svd", "online"))
-        recipe = {
-            "method": self.method,
-            "n_components": self.n_components,
-            "coder": coder_parameters(self, self.method),
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-        }
-        if start is not None:
-            if self.n_components not in (None, len(start)):
-                raise ValueError(
-                    f"n_components={self.n_components}, and dict_init has {len(start)} atoms; leave one out"
-                )
-            recipe["n_components"] = len(start)
-        return recipe
-
-    def _keep(self, model: _native.Model) -> None:
-        super()._keep(model)
-        self.objective_curve_ = model.objective
-        batches = model.provenance["method"] == "online"
-        self.n_iter_ = max(len(self.objective_curve_) - (0 if batches else 1), 0)
-        self.error_ = float(self.objective_curve_[-1]) if len(self.objective_curve_) else float("nan")
 
 
 def check_method(method: str, known: tuple[str, ...]) -> None:

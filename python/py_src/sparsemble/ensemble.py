@@ -22,8 +22,9 @@ class EnsembleSparseCoder(TrainedModel):
     method     dictionaries                                   weights
     ========== ============================================== ============================================
     rand-ex-av samples drawn at random                        all alike
-    boost-ex   samples drawn by the errors that are left      by boosting: each round α makes the
-    boost-km   weighted K-Means‖ centres of the samples, each  training error least
+    boost-ex   samples drawn by the errors that are left      by boosting: each round α makes the training
+                                                              error least
+    boost-km   weighted K-Means‖ centres of the samples, each by boosting, as well
                counting as much as its error that is left
     ========== ============================================== ============================================
 
@@ -75,11 +76,11 @@ class EnsembleSparseCoder(TrainedModel):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_estimators_ * n_components, n_features)
+    components_ : ndarray of shape (`n_estimators_` * n_components, n_features)
         The atoms of all dictionaries, one after the other: the order of a code.
     estimators_ : list of SparseCoder
         The dictionaries by themselves, each with the coder of the ensemble.
-    beta_ : ndarray of shape (n_estimators_,)
+    beta_ : ndarray of shape (`n_estimators_`,)
         β, the weights of the dictionaries.
     alpha_ : ndarray of shape (n_rounds,)
         α of each round of boosting, those beyond the best round of a validation included; empty for
@@ -92,7 +93,7 @@ class EnsembleSparseCoder(TrainedModel):
         The dictionaries there are.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also
@@ -213,9 +214,9 @@ class EnsembleSparseCoder(TrainedModel):
         approximations : ndarray of shape (n_samples, n_features)
             Σ β_l a_l D_l for each sample.
         spread : ndarray of shape (n_samples,)
-            Only if `return_spread`: the root of Σ w_l ‖a_l D_l − x̂‖² with w_l = |β_l| / Σ|β|, in the unit
-            of the samples. It measures the uncertainty, but sees only where the dictionaries differ: it is
-            no bound on the error.
+            Only if `return_spread`: the root of ``Σ w_l ‖a_l D_l − x̂‖²`` with ``w_l = |β_l| / Σ|β|``, in
+            the unit of the samples. It measures the uncertainty, but sees only where the dictionaries
+            differ: it is no bound on the error.
         """
         approximations, spread = self._approximate(X)
         return (approximations, spread) if return_spread else approximations
@@ -225,7 +226,7 @@ class EnsembleSparseCoder(TrainedModel):
 
         Parameters
         ----------
-        beta : array-like of shape (n_estimators_,)
+        beta : array-like of shape (`n_estimators_`,)
             β.
 
         Returns

@@ -20,6 +20,56 @@ if TYPE_CHECKING:
     from sparsemble._native import KMeansParameters
 
 
+def kmeans_parallel(
+    X: ArrayLike,
+    n_clusters: int,
+    *,
+    sample_weight: ArrayLike | None = None,
+    random_state: Any = None,
+    n_threads: int | None = None,
+    progress: Progress = None,
+) -> NDArray[Any]:
+    """Choose first centres for K-Means by K-Means‖, with weights of samples.
+
+    Five passes draw half as many samples as there are clusters each, with probabilities proportional to
+    weight times squared distance from what is drawn already. Those are then clustered, each with the weight
+    of the samples nearest to it.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    n_clusters : int
+        The number of centres, at most that of the samples of positive weight.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each sample counts.
+    random_state : int, RandomState instance or None, default=None
+        The seed of the draws.
+    n_threads, progress
+        How to run, as for `sparse_encode`.
+
+    Returns
+    -------
+    centers : ndarray of shape (n_clusters, n_features)
+        The centres, in the dtype of the samples: an `init` for `WeightedKMeans` or any other K-Means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemble import kmeans_parallel
+    >>> X = np.array([[0.0], [0.1], [10.0], [10.1]])
+    >>> np.sort(kmeans_parallel(X, 2, random_state=0), axis=0).round()
+    array([[ 0.],
+           [10.]])
+    """
+    kmeans = WeightedKMeans(n_clusters, random_state=random_state)
+    samples: NDArray[Any] = check_array(X, dtype=FLOATS, ensure_all_finite=False, input_name="X")
+    weights = check_weights(sample_weight, samples)
+    masses = np.ones(len(samples)) if weights is None else weights
+    with running(n_threads, progress, len(samples)) as run:
+        return _native.first_centers(samples, masses, kmeans._parameters(samples), run)
+
+
 class WeightedKMeans(ClusterMixin, BaseEstimator):
     """K-Means of samples that count as much as their weights say.
 
@@ -57,7 +107,7 @@ class WeightedKMeans(ClusterMixin, BaseEstimator):
         How often the centres were improved.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     Examples

@@ -32,6 +32,7 @@ RECIPE = (
     "coder",
     "max_iter",
     "tol",
+    "positive_dict",
     "validation_fraction",
     "patience",
 )

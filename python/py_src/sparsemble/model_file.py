@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 from sparsemble import _native
-from sparsemble.dictionary import DictionaryLearning
+from sparsemble.dictionary import DictionaryLearning, MiniBatchDictionaryLearning
 from sparsemble.ensemble import EnsembleSparseCoder
 from sparsemble.model import TrainedModel
 from sparsemble.multilevel import MultilevelDictionary
@@ -15,7 +15,7 @@ _CLASSES: dict[str, type[TrainedModel]] = {
     "alt-opt": DictionaryLearning,
     "mod": DictionaryLearning,
     "k-svd": DictionaryLearning,
-    "online": DictionaryLearning,
+    "online": MiniBatchDictionaryLearning,
     "dictionary": DictionaryLearning,
     "ensemble": EnsembleSparseCoder,
     "multilevel": MultilevelDictionary,
@@ -26,6 +26,7 @@ _NAMES = {
     "n_levels": ("n_levels", int),
     "max_iter": ("max_iterations", int),
     "tol": ("tolerance", float),
+    "positive_dict": ("nonnegative_atoms", bool),
     "validation_fraction": ("validation_fraction", float),
     "patience": ("validation_patience", int),
     "random_state": ("seed", int),
@@ -43,9 +44,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator : DictionaryLearning, EnsembleSparseCoder, MultilevelDictionary or SuperResolution
-        A fitted estimator, with the parameters that the file tells. It computes the same bits as the one
-        that was written.
+    estimator : DictionaryLearning, MiniBatchDictionaryLearning, EnsembleSparseCoder, ...
+        A fitted estimator of the class whose model it is, with the parameters that the file tells. It
+        computes the same bits as the one that was written.
 
     Raises
     ------

@@ -53,11 +53,11 @@ class MultilevelDictionary(TrainedModel):
         The dictionaries of each level.
     n_levels_ : int
         The levels there are.
-    error_curve_ : ndarray of shape (n_levels_ + 1,)
+    error_curve_ : ndarray of shape (`n_levels_` + 1,)
         The mean energy of the samples, by weight, and of what is left of them after each level.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         Their names, if `fit` was given names.
 
     See Also

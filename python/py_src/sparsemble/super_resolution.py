@@ -93,8 +93,8 @@ class SuperResolution(BaseEstimator):
         if scale not in _SCALES:
             raise ValueError(f"scale={self.scale}; to learn it must be 2, 3 or 4")
         pictures = [to_picture_planes(image) for image in images]
-        sizes = [0 if size is None else int(size) for size in (self.n_atoms, self.n_estimators)]
-        settings = (int(scale), *sizes, seed_of(self.random_state))
+        n_atoms, n_models = (0 if size is None else int(size) for size in (self.n_atoms, self.n_estimators))
+        settings = (int(scale), n_atoms, n_models, seed_of(self.random_state))
         with running(self.n_threads, self.progress, sum(picture.size for picture in pictures)) as run:
             self._model = _native.train_upscaler(pictures, settings, run)
         return self

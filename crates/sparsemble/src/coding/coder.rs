@@ -140,6 +140,7 @@ fn elastic_net(spec: &mut Spec<'_>) -> Result<ElasticNet> {
     };
     let default = ElasticNet::new(lambda, ridge);
     Ok(ElasticNet {
+        nonnegative: spec.flag("nonnegative"),
         tolerance: spec.value("tolerance")?.unwrap_or(default.tolerance),
         max_rounds: spec.value("max_rounds")?.unwrap_or(default.max_rounds),
         ..default
@@ -184,6 +185,7 @@ impl Display for ElasticNet {
         let settings = [
             Some(format!("lambda={}", self.lambda)),
             Some(format!("ridge={}", self.ridge)),
+            flag("nonnegative", self.nonnegative),
             unless(&default.tolerance, "tolerance", &self.tolerance),
             unless(&default.max_rounds, "max_rounds", &self.max_rounds),
         ];
@@ -246,6 +248,10 @@ mod tests {
             (Coder::Lasso(Lasso::new(Penalty::Error(1e-30))), "lasso:error=0.000000000000000000000000000001"),
             (Coder::Lasso(Lasso::new(Penalty::L1Norm(2.5))), "lasso:l1_norm=2.5"),
             (Coder::ElasticNet(ElasticNet::new(0.2, 0.05)), "elastic-net:lambda=0.2,ridge=0.05"),
+            (
+                Coder::ElasticNet(ElasticNet { nonnegative: true, ..ElasticNet::new(0.2, 0.05) }),
+                "elastic-net:lambda=0.2,ridge=0.05,nonnegative",
+            ),
             (Coder::omp(5), "omp:sparsity=5"),
             (
                 Coder::Pursuit(Pursuit { kind: PursuitKind::Matching, sparsity: None, error: Some(0.25) }),

@@ -58,6 +58,11 @@ impl<T: Scalar> Dictionary<T> {
         Ok(Self { atoms, sources: None })
     }
 
+    /// The atoms without the signs of their entries.
+    pub(crate) fn absolute(&self) -> Result<Self> {
+        Self::from_unit_atoms(Matrix::from_fn(self.n_features(), self.n_atoms(), |r, c| self.atoms.column(c)[r].abs()))
+    }
+
     /// Remembers which sample each atom came from.
     ///
     /// # Errors

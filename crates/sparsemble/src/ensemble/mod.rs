@@ -5,6 +5,7 @@
 //! | a model, (coding basis, synthesis matrix) | [`SparseModel`] |
 //! | models and weights, Σ β_l D_l a_l, Eq. (4) | [`Ensemble`] |
 //! | the best weights under four constraints, Eqs. (5)–(8) | [`WeightConstraint`], [`MemberGram`] |
+//! | the same for points that are no models: archetypes | [`simplex_weights`] |
 //! | random dictionaries, averaged: RandExAv | [`Averaging`] |
 //! | rounds of boosting, Eqs. (9)–(12): BoostEx, BoostKM | [`Boost`], [`Boosting`] |
 //! | dictionaries whose atoms carry linear maps | [`AnchoredEnsemble`], [`AnchoredLearner`], [`Upscaler`] |
@@ -35,7 +36,8 @@ pub use model::SparseModel;
 pub use multilevel::{Coefficients, Descent, Multilevel, MultilevelDictionary};
 pub use random::Averaging;
 pub use represent::Approximation;
-pub use weights::{Certificate, MemberGram, OracleWeights, WeightConstraint, Weights};
+pub(crate) use weights::simplex_weights_here;
+pub use weights::{Certificate, MemberGram, OracleWeights, WeightConstraint, Weights, simplex_weights};
 
 use crate::degradation::Degradation;
 use crate::error::{Error, Result, expect_size};

@@ -9,8 +9,11 @@
 
 mod active_set;
 mod by_samples;
+mod simplex;
 
 pub use by_samples::OracleWeights;
+pub use simplex::simplex_weights;
+pub(crate) use simplex::simplex_weights_here;
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;

@@ -71,6 +71,8 @@ pub struct Recipe {
     pub max_iterations: usize,
     /// The relative change of the objective at which to stop.
     pub tolerance: f64,
+    /// Allow no negative entry of an atom; only `alt-opt` and `online` can.
+    pub nonnegative_atoms: bool,
     /// When boosting stops early; never if `None`.
     pub validation: Option<Validation>,
     /// The seed of all random choices.
@@ -240,6 +242,7 @@ impl Recipe {
                 _ => 50,
             },
             tolerance: 1e-4,
+            nonnegative_atoms: false,
             validation: None,
             seed: 0,
         }
@@ -256,6 +259,7 @@ impl Recipe {
             (method.has_coder(), "coder", self.coder.to_string()),
             (method.iterates(), "max_iterations", self.max_iterations.to_string()),
             (method.has_tolerance(), "tolerance", self.tolerance.to_string()),
+            (self.nonnegative_atoms, "nonnegative_atoms", self.nonnegative_atoms.to_string()),
             (true, "seed", self.seed.to_string()),
         ];
         let mut parameters: BTreeMap<String, String> =

@@ -118,8 +118,8 @@ impl Recipe {
     }
 
     fn online(&self) -> OnlineAltOpt {
-        let (coder, seed) = (self.coder.clone(), self.seed);
-        OnlineAltOpt { coder, epochs: self.max_iterations, seed, ..OnlineAltOpt::default() }
+        let (coder, nonnegative_atoms, seed) = (self.coder.clone(), self.nonnegative_atoms, self.seed);
+        OnlineAltOpt { coder, epochs: self.max_iterations, nonnegative_atoms, seed, ..OnlineAltOpt::default() }
     }
 
     /// [`Self::train`] and [`Self::resume`]; see [`crate::instances`].
@@ -127,6 +127,10 @@ impl Recipe {
         if work.set.phi.is_some() && !self.method.boosts() {
             let reason = "has no degradation in its training; leave phi out, or degrade the trained model";
             return Err(Error::parameter("method", self.method, reason));
+        }
+        if self.nonnegative_atoms && !matches!(self.method, Method::AltOpt | Method::Online) {
+            let reason = format!("{} does not know such atoms; use alt-opt or online", self.method);
+            return Err(Error::parameter("nonnegative_atoms", true, reason));
         }
         let examples = Examples { n_atoms: self.n_atoms };
         match self.method {
@@ -160,6 +164,7 @@ impl Recipe {
         let settings = AltOpt {
             coder: self.coder.clone(),
             update,
+            nonnegative_atoms: self.nonnegative_atoms,
             max_iterations: self.max_iterations,
             tolerance: self.tolerance,
         };

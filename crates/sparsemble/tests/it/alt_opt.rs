@@ -439,3 +439,32 @@ fn online_learning_in_portions_is_that_in_one_go() {
     }
     assert_eq!(whole.seen(), 3 * masses.iter().filter(|mass| **mass > 0.0).count());
 }
+
+#[test]
+fn atoms_without_negative_entries_descend_all_the_same() {
+    let (samples, start) = random::<f64>(11, (8, 12, 150));
+    let learner = AltOpt { nonnegative_atoms: true, ..descent::<f64>(0.4, 10) };
+    let learned = fit(&learner, &samples, &start);
+    assert_never_rises::<f64>(&learned.curve, 1e-9);
+    assert_unit_norms(&learned.dictionary);
+    let online = OnlineAltOpt { nonnegative_atoms: true, batch: 50, epochs: 3, ..OnlineAltOpt::lambda(0.4) };
+    let streamed = online.fit(samples.view(), None, &start, Run::threads(1)).unwrap();
+    for dictionary in [&learned.dictionary, streamed.dictionary()] {
+        assert!(dictionary.atoms().as_slice().iter().all(|entry| *entry >= 0.0));
+    }
+    // Where all is positive anyway, there is nothing to give up.
+    let positive = Matrix::from_fn(8, 150, |r, i| samples.column(i)[r].abs());
+    let free = fit(&AltOpt { nonnegative_atoms: false, ..learner.clone() }, &positive, &start);
+    let bound = fit(&learner, &positive, &start);
+    assert!(bound.curve.last() < free.curve.first() && bound.curve.last().unwrap() < &bound.curve[0]);
+    // Resumed, it goes on with the same bits.
+    let half = fit(&AltOpt { max_iterations: 4, ..learner.clone() }, &samples, &start);
+    let mut resumed = learner.resume(samples.view(), None, &half.dictionary, half.curve[..4].to_vec()).unwrap();
+    while resumed.step(Run::threads(1)).unwrap().is_some() {}
+    assert_eq!(resumed.take_learned().unwrap().dictionary, learned.dictionary);
+    for update in [AtomUpdate::Mod, AtomUpdate::KSvd] {
+        let refused = AltOpt { update, coder: Coder::omp(2), ..learner.clone() };
+        let message = refused.fit(samples.view(), None, &start, Run::threads(1)).unwrap_err().to_string();
+        assert!(message.contains("block coordinate descent"), "{message}");
+    }
+}

@@ -31,7 +31,7 @@ fn is_the_lasso_of_the_larger_dictionary<T: Scalar>(problem: &Problem<T>, net: E
             |r, i| if r < rows { problem.samples.column(i)[r] } else { T::ZERO },
         );
     let basis = CodingBasis::new(larger.view()).unwrap();
-    let by_lasso = Lasso { tolerance: 1e-7, ..Lasso::lambda(net.lambda) }
+    let by_lasso = Lasso { tolerance: 1e-7, nonnegative: net.nonnegative, ..Lasso::lambda(net.lambda) }
         .encode(&basis, &Samples::new(longer.view()).excluding(excluded), Run::threads(1))
         .unwrap();
     let coding = problem.encode_as(&net, Samples::new(problem.samples.view()).excluding(excluded));
@@ -45,6 +45,7 @@ fn is_the_lasso_of_the_larger_dictionary<T: Scalar>(problem: &Problem<T>, net: E
         let values = [&found, &expected].map(|code| objective(&problem.atoms, x, code, net));
         assert!(values[0] <= values[1] + 2.0 * enough * energy, "sample {i}: {values:?}");
         assert!(excluded.is_none_or(|own| found[own].abs() <= 0.0));
+        assert!(!net.nonnegative || found.iter().all(|a| *a >= 0.0), "sample {i}: {found:?}");
     }
 }
 
@@ -54,11 +55,11 @@ proptest! {
     #[test]
     fn the_elastic_net_is_the_lasso_of_a_larger_dictionary(
         seed in any::<u64>(), n_features in 1_usize..40, n_atoms in 1_usize..120,
-        lambda in 0.05_f64..3.0, ridge in prop_oneof![Just(1e-3), 0.01_f64..2.0],
+        lambda in 0.05_f64..3.0, ridge in prop_oneof![Just(1e-3), 0.01_f64..2.0], nonnegative: bool,
     ) {
         let mut values = Values::new(seed);
         let excluded: Vec<_> = (0..30).map(|i| (i % 3 == 0).then(|| values.below(n_atoms))).collect();
-        let net = ElasticNet::new(lambda, ridge);
+        let net = ElasticNet { nonnegative, ..ElasticNet::new(lambda, ridge) };
         is_the_lasso_of_the_larger_dictionary(&Problem::<f64>::random(seed, n_features, n_atoms, 30), net, &excluded);
         is_the_lasso_of_the_larger_dictionary(&Problem::<f32>::random(seed, n_features, n_atoms, 30), net, &excluded);
     }
@@ -82,7 +83,7 @@ fn codes_are_the_same_bits_for_any_number_of_threads_and_scale_with_the_samples(
 }
 
 #[test]
-fn settings_out_of_range_and_masks_are_refused() {
+fn settings_out_of_range_are_refused() {
     let problem = Problem::<f64>::random(4, 3, 5, 2);
     let samples = Samples::new(problem.samples.view());
     let encode = |net: ElasticNet| net.encode(&problem.basis(), &samples, Run::threads(1)).map(|_| ());
@@ -96,7 +97,21 @@ fn settings_out_of_range_and_masks_are_refused() {
     ] {
         assert!(encode(net).is_err(), "{net:?}");
     }
-    let mask = Matrix::from_fn(3, 2, |_, _| true);
-    let masked = ElasticNet::new(0.2, 0.1).encode(&problem.basis(), &samples.observed(mask.view()), Run::threads(1));
-    assert!(masked.is_err());
+}
+
+#[test]
+fn what_was_not_observed_plays_no_part() {
+    let problem = Problem::<f64>::random(5, 12, 30, 40);
+    let observed = Matrix::from_fn(12, 40, |r, _| r % 4 != 1);
+    let rows: Vec<usize> = (0..12).filter(|r| r % 4 != 1).collect();
+    let seen = |matrix: &Matrix<f64>| Matrix::from_fn(9, matrix.columns(), |r, c| matrix.column(c)[rows[r]]);
+    let part = Problem { atoms: seen(&problem.atoms), samples: seen(&problem.samples) };
+    let holes = Matrix::from_fn(12, 40, |r, c| if r % 4 == 1 { f64::NAN } else { problem.samples.column(c)[r] });
+    let net = ElasticNet { tolerance: 1e-10, ..ElasticNet::new(0.4, 0.2) };
+    let masked = problem.encode_as(&net, Samples::new(holes.view()).observed(observed.view()));
+    let expected = part.encode_as(&net, Samples::new(part.samples.view()));
+    for i in 0..40 {
+        let pairs = code(&masked, i).into_iter().zip(code(&expected, i));
+        pairs.for_each(|(found, expected)| assert!((found - expected).abs() < 1e-6, "{found} for {expected}"));
+    }
 }

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 use proptest::prelude::*;
-use sparsemble::Matrix;
-use sparsemble::ensemble::{MemberGram, WeightConstraint, Weights};
+use sparsemble::ensemble::{MemberGram, WeightConstraint, Weights, simplex_weights};
+use sparsemble::{Matrix, Run};
 
 use crate::problems::{Values, cases, dot, norm};
 
@@ -291,4 +291,42 @@ fn what_does_not_fit_is_refused() {
     assert!(gram.residual(&[1.0]).is_err());
     // No sample at all: any weights do.
     assert!(WeightConstraint::ALL.iter().all(|&constraint| gram.weights(constraint).certificate.holds()));
+}
+
+#[test]
+fn the_nearest_points_of_a_hull_are_those_of_members_that_are_constant() {
+    for (seed, kind) in (0..30).zip([Kind::Guesses, Kind::Arbitrary, Kind::Degenerate].into_iter().cycle()) {
+        let trial = Trial::new(seed, kind, 6, 2 + seed as usize % 12);
+        // Far from the origin, where products alone would have no digits left.
+        let far = |value: f64| value + 1e4;
+        let points = Matrix::from_fn(6, trial.members.columns(), |r, l| far(trial.members.column(l)[r]));
+        let samples = Matrix::from_fn(6, 70, |r, i| far(trial.sample[r] + (i as f64) * 0.01));
+        let weights = simplex_weights(samples.view(), points.view(), Run::threads(1)).unwrap();
+        assert_eq!(weights, simplex_weights(samples.view(), points.view(), Run::threads(3)).unwrap());
+        for i in 0..70 {
+            let mut gram = MemberGram::new(points.columns()).unwrap();
+            gram.add(1.0, samples.column(i), &points).unwrap();
+            let best = gram.weights(WeightConstraint::Simplex).certificate.residual;
+            let beta: Vec<f64> = (0..points.columns())
+                .map(|l| weights.column(i).find(|(point, _)| *point == l).map_or(0.0, |(_, weight)| weight))
+                .collect();
+            assert!((beta.iter().sum::<f64>() - 1.0).abs() < 1e-12 && beta.iter().all(|weight| *weight >= 0.0));
+            let residual = gram.residual(&beta).unwrap();
+            assert!(residual <= best + 1e-6 * (1.0 + best), "{kind:?} {seed}, sample {i}: {residual} for {best}");
+        }
+    }
+}
+
+#[test]
+fn a_hull_of_nothing_and_samples_that_are_no_numbers_are_refused() {
+    let (points, none) = (Matrix::from_fn(3, 2, |r, l| (r * l) as f64), Matrix::<f64>::zeros(3, 0));
+    let weigh = |samples: &Matrix<f64>, points: &Matrix<f64>| {
+        simplex_weights(samples.view(), points.view(), Run::default()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let samples = Matrix::from_fn(3, 4, |r, i| (r + i) as f64);
+    assert!(weigh(&samples, &points).is_ok());
+    assert!(weigh(&samples, &none).unwrap_err().contains("at least one point"));
+    assert!(weigh(&Matrix::from_fn(2, 4, |_, _| 1.0), &points).unwrap_err().contains("number of features"));
+    assert!(weigh(&Matrix::from_fn(3, 4, |_, _| f64::NAN), &points).is_err());
+    assert!(weigh(&Matrix::from_fn(3, 4, |_, _| 1e200), &points).unwrap_err().contains("scale the data"));
 }

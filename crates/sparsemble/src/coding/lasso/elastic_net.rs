@@ -27,6 +27,7 @@ const NEWCOMERS: usize = 64;
 /// | --- | --- | --- | --- | --- |
 /// | `lambda` | λ | – | how sparse | > 0 |
 /// | `ridge` | ρ | – | how alike the coefficients of like atoms | > 0; for zero use [`Lasso`](super::Lasso) |
+/// | `nonnegative` | a ≥ 0 | `false` | allow only positive coefficients | |
 /// | `tolerance` | | 10⁻⁶ | largest duality gap, as a fraction of ‖x‖² | > 0 |
 /// | `max_rounds` | | 100 | passes over the dictionary | ≥ 1 |
 ///
@@ -41,8 +42,7 @@ const NEWCOMERS: usize = 64;
 /// that enters the support S. Memory for 24·K correlations a thread.
 ///
 /// # Errors
-/// See [`SparseCoder::encode`]; also if samples have a mask. Not reaching the tolerance is reported by sample, not an
-/// error.
+/// See [`SparseCoder::encode`]. Not reaching the tolerance is reported by sample, not an error.
 ///
 /// # Example
 /// ```
@@ -63,6 +63,8 @@ pub struct ElasticNet {
     pub lambda: f64,
     /// ρ.
     pub ridge: f64,
+    /// Allow only positive coefficients.
+    pub nonnegative: bool,
     /// The largest duality gap of a finished sample, as a fraction of its energy ‖x‖².
     pub tolerance: f64,
     /// The most passes over the dictionary; a sample not finished by then is reported.
@@ -72,7 +74,7 @@ pub struct ElasticNet {
 impl ElasticNet {
     /// The default settings.
     pub fn new(lambda: f64, ridge: f64) -> Self {
-        Self { lambda, ridge, tolerance: 1e-6, max_rounds: 100 }
+        Self { lambda, ridge, nonnegative: false, tolerance: 1e-6, max_rounds: 100 }
     }
 
     fn check(&self) -> Result<()> {
@@ -104,14 +106,11 @@ impl ElasticNet {
     ) -> Result<Coding<T>> {
         self.check()?;
         samples.check(basis)?;
-        if samples.is_masked() {
-            return Err(Error::parameter("mask", "given", "the elastic net codes whole samples; use the lasso"));
-        }
         if let Some(atom) = (0..basis.n_atoms()).find(|&j| basis.scale(j).to_bits() != 1.0_f64.to_bits()) {
             let reason = "the norm of this atom is extreme; scale the dictionary";
             return Err(Error::parameter("dictionary: atom", atom, reason));
         }
-        let scratch = || Block::new(self, basis);
+        let scratch = || Block::new(self, basis, samples.is_masked());
         let work = |block: &mut Block<'_, T>, range: Range<usize>| block.encode(samples, range);
         Ok(join(basis.n_atoms(), run.map_blocks(samples.count(), BLOCK, scratch, work)?))
     }
@@ -123,6 +122,8 @@ struct Block<'b, T> {
     basis: &'b CodingBasis<T>,
     x: Columns<T>,
     residuals: Columns<T>,
+    /// Ones where a sample was observed; `None` if all are whole.
+    masks: Option<Columns<T>>,
     scales: Vec<f64>,
     tiles: Tiles<T>,
     correlations: Store<T>,
@@ -143,13 +144,14 @@ struct State {
 }
 
 impl<'b, T: Scalar> Block<'b, T> {
-    fn new(coder: &'b ElasticNet, basis: &'b CodingBasis<T>) -> Self {
+    fn new(coder: &'b ElasticNet, basis: &'b CodingBasis<T>, masked: bool) -> Self {
         let rows = basis.n_features();
         let x = Columns::zeros(rows, BLOCK);
         Self {
             coder,
             basis,
             residuals: Columns::zeros(rows, BLOCK),
+            masks: masked.then(|| Columns::zeros(rows, BLOCK)),
             scales: Vec::with_capacity(BLOCK),
             tiles: Tiles::new(rows, BLOCK),
             correlations: Store::new(basis.raw(), BLOCK),
@@ -167,6 +169,9 @@ impl<'b, T: Scalar> Block<'b, T> {
         self.live.extend(0..count);
         for (i, sample) in range.enumerate() {
             self.residuals.padded_mut(i).copy_from_slice(self.x.padded(i));
+            if let Some(masks) = &mut self.masks {
+                samples.load_mask(sample, masks.padded_mut(i));
+            }
             let state = &mut self.states[i];
             state.active.clear();
             (state.gap, state.rounds, state.status) = (f64::INFINITY, 0, None);
@@ -200,6 +205,10 @@ impl<'b, T: Scalar> Block<'b, T> {
         if let Some(atom) = state.excluded {
             correlations[atom] = T::ZERO;
         }
+        if self.coder.nonnegative {
+            // What pulls an atom below zero pulls it nowhere.
+            correlations.iter_mut().filter(|c| **c < T::ZERO).for_each(|c| *c = T::ZERO);
+        }
         let largest = correlations.iter().fold(T::ZERO, |most, c| if c.abs() > most { c.abs() } else { most });
         let energies = (product(x, x), product(x, residual), product(residual, residual) + ridge * squares);
         let before =
@@ -220,9 +229,9 @@ impl<'b, T: Scalar> Block<'b, T> {
         let problem = Problem {
             columns: self.basis.columns(),
             x,
-            mask: None,
+            mask: self.masks.as_ref().map(|masks| masks.padded(i)),
             weights: None,
-            nonnegative: false,
+            nonnegative: self.coder.nonnegative,
             ridge,
             overview: None,
             floor: 0.25 * T::EPSILON.to_f64() * energies.0.sqrt(),

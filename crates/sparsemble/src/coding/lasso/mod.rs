@@ -17,11 +17,15 @@ mod rounds;
 pub use elastic_net::ElasticNet;
 
 use crate::blocks::Run;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_size};
 use crate::kernels::{Columns, Largest, Maxima, Tiles, correlate};
+use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
 use super::{Coding, CodingBasis, Samples, SparseCoder, join};
+
+/// Samples with weights of their own that are coded at a time: each is a problem of its own.
+const WEIGHTED: usize = 8;
 
 /// The lasso: min over a of ‖x − Da‖² + λ Σ w_j|a_j|, or one of its constrained forms.
 ///
@@ -118,7 +122,7 @@ impl Lasso {
             return Err(Error::parameter("max_rounds", 0, "must be at least 1"));
         }
         if let Some(weights) = &self.atom_weights {
-            crate::error::expect_size("atom weights: number of atoms", n_atoms, weights.len())?;
+            expect_size("atom weights: number of atoms", n_atoms, weights.len())?;
             if let Some(weight) = weights.iter().find(|w| w.is_nan() || **w < 0.0) {
                 return Err(Error::parameter("atom weight", weight, "must not be negative or NaN"));
             }
@@ -151,8 +155,53 @@ impl Lasso {
         let blocks = run.map_blocks(
             samples.count(),
             rounds::BLOCK,
-            || rounds::Block::new(&plan),
+            || rounds::Block::new(&plan, rounds::BLOCK),
             |block, range| block.encode(&plan, samples, range),
+        )?;
+        Ok(join(basis.n_atoms(), blocks))
+    }
+
+    /// Codes each sample with weights of its own, one column of `weights` (K × T), in the place of `atom_weights`.
+    ///
+    /// # Cost
+    /// That of [`encode`](SparseCoder::encode), and M·K multiplications for each sample to weigh the atoms.
+    ///
+    /// # Errors
+    /// As [`encode`](SparseCoder::encode); if there is not one weight for each atom and sample.
+    pub fn encode_weighted<T: Scalar>(
+        &self,
+        basis: &CodingBasis<T>,
+        samples: &Samples<'_, T>,
+        weights: MatrixView<'_, f64>,
+        run: Run<'_>,
+    ) -> Result<Coding<T>> {
+        (T::instances().weighted_lasso)(self, basis, samples, weights, run)
+    }
+
+    /// [`Self::encode_weighted`]; see [`crate::instances`].
+    pub(crate) fn encode_weighted_here<T: Scalar>(
+        &self,
+        basis: &CodingBasis<T>,
+        samples: &Samples<'_, T>,
+        weights: MatrixView<'_, f64>,
+        run: Run<'_>,
+    ) -> Result<Coding<T>> {
+        expect_size("weights: number of atoms", basis.n_atoms(), weights.rows())?;
+        expect_size("weights: number of samples", samples.count(), weights.columns())?;
+        samples.check(basis)?;
+        let code = |sample: usize| {
+            let mut own = vec![0.0; basis.n_atoms()];
+            weights.copy_column(sample, &mut own);
+            let coder = Self { atom_weights: Some(own), ..self.clone() };
+            coder.check(basis.n_atoms())?;
+            let plan = rounds::Plan::new(&coder, basis, samples);
+            rounds::Block::new(&plan, 1).encode(&plan, samples, sample..sample + 1)
+        };
+        let blocks = run.map_blocks(
+            samples.count(),
+            WEIGHTED,
+            || (),
+            |(), range| Ok(join(basis.n_atoms(), range.map(code).collect::<Result<Vec<_>>>()?)),
         )?;
         Ok(join(basis.n_atoms(), blocks))
     }

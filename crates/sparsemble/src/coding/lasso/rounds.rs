@@ -115,18 +115,19 @@ struct State {
 }
 
 impl<'b, T: Scalar> Block<'b, T> {
-    pub(super) fn new(plan: &Plan<'b, T>) -> Self {
+    /// Room for so many samples at a time.
+    pub(super) fn new(plan: &Plan<'b, T>, room: usize) -> Self {
         let rows = plan.basis.n_features();
-        let x = Columns::zeros(rows, BLOCK);
+        let x = Columns::zeros(rows, room);
         Self {
-            residuals: Columns::zeros(rows, BLOCK),
+            residuals: Columns::zeros(rows, room),
             masks: None,
-            scales: Vec::with_capacity(BLOCK),
-            tiles: Tiles::new(rows, BLOCK),
-            maxima: Maxima::new(plan.panels(), BLOCK, CLASSES, plan.coder.largest()),
-            correlations: plan.overlooks.then(|| Store::new(plan.panels(), BLOCK)),
-            states: (0..BLOCK).map(|_| State::default()).collect(),
-            live: Vec::with_capacity(BLOCK),
+            scales: Vec::with_capacity(room),
+            tiles: Tiles::new(rows, room),
+            maxima: Maxima::new(plan.panels(), room, CLASSES, plan.coder.largest()),
+            correlations: plan.overlooks.then(|| Store::new(plan.panels(), room)),
+            states: (0..room).map(|_| State::default()).collect(),
+            live: Vec::with_capacity(room),
             work: Work::new(x.stride()),
             x,
         }
@@ -171,7 +172,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             (state.gap, state.rounds, state.status) = (0.0, 0, None);
             state.excluded = samples.excluded_atom(sample);
             if samples.is_masked() {
-                let masks = self.masks.get_or_insert_with(|| Columns::zeros(self.x.rows(), BLOCK));
+                let masks = self.masks.get_or_insert_with(|| Columns::zeros(self.x.rows(), self.x.count()));
                 samples.load_mask(sample, masks.padded_mut(i));
             }
         }

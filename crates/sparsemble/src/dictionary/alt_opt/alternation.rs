@@ -95,7 +95,7 @@ impl<'a, T: Scalar> Alternation<'a, T> {
     /// New atoms.
     fn improve(&mut self, kept: &mut KeptCodes, outcome: Outcome) -> Result<()> {
         let (samples, statistics) = (self.samples, &mut self.statistics);
-        let mut atoms = Atoms::of(&self.dictionary);
+        let mut atoms = Atoms::of(&self.dictionary).nonnegative(self.settings.nonnegative_atoms);
         match self.settings.update {
             AtomUpdate::BlockCoordinate { sweeps } => atoms.descend(statistics, sweeps),
             AtomUpdate::Mod => atoms.least_squares(statistics),

@@ -36,6 +36,7 @@ use crate::scalar::Scalar;
 /// | --- | --- | --- | --- |
 /// | `coder` | lasso, λ = 0.2 | how samples are coded, and what codes cost | one λ, or a pursuit |
 /// | `update` | block coordinate descent, 3 sweeps | how atoms follow from codes, see [`AtomUpdate`] | |
+/// | `nonnegative_atoms` | `false` | allow no negative entry of an atom; the start then loses its signs | block coordinate descent |
 /// | `max_iterations` | 50 | the most atom updates; 0 only judges the start | ≥ 0 |
 /// | `tolerance` | 10⁻⁴ | stop when an iteration changes the objective by less than this fraction of it | ≥ 0 |
 ///
@@ -79,6 +80,8 @@ pub struct AltOpt {
     pub coder: Coder,
     /// How atoms follow from codes.
     pub update: AtomUpdate,
+    /// Allow no negative entry of an atom.
+    pub nonnegative_atoms: bool,
     /// The most atom updates.
     pub max_iterations: usize,
     /// The relative change of the objective below which to stop.
@@ -130,7 +133,7 @@ impl AltOpt {
     /// The objective of Eqs. (1)–(3) with everything else at its default.
     pub fn lambda(lambda: f64) -> Self {
         let update = AtomUpdate::BlockCoordinate { sweeps: 3 };
-        Self { coder: Coder::lambda(lambda), update, max_iterations: 50, tolerance: 1e-4 }
+        Self { coder: Coder::lambda(lambda), update, nonnegative_atoms: false, max_iterations: 50, tolerance: 1e-4 }
     }
 
     /// Approximate K-SVD with this many atoms a sample, by orthogonal matching pursuit.
@@ -187,7 +190,8 @@ impl AltOpt {
     ) -> Result<Alternation<'a, T>> {
         self.check()?;
         check_samples(samples, dictionary)?;
-        Ok(Alternation::new(self, samples, Masses::new(masses, samples.columns())?, dictionary.clone(), curve))
+        let atoms = if self.nonnegative_atoms { dictionary.absolute()? } else { dictionary.clone() };
+        Ok(Alternation::new(self, samples, Masses::new(masses, samples.columns())?, atoms, curve))
     }
 
     fn is_converged(&self, before: Option<f64>, now: f64) -> bool {
@@ -198,6 +202,10 @@ impl AltOpt {
         coder::check(&self.coder)?;
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return Err(Error::parameter("tolerance", self.tolerance, "must be finite and not negative"));
+        }
+        if self.nonnegative_atoms && !matches!(self.update, AtomUpdate::BlockCoordinate { .. }) {
+            let reason = "atoms without negative entries need block coordinate descent";
+            return Err(Error::parameter("nonnegative_atoms", true, reason));
         }
         match (self.update, &self.coder) {
             (AtomUpdate::BlockCoordinate { sweeps: 0 }, _) => Err(Error::parameter("sweeps", 0, "must be at least 1")),

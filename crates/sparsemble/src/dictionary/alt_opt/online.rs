@@ -43,6 +43,7 @@ const PATIENCE: usize = 10;
 /// | `order` | shuffled | in which order | |
 /// | `forgetting` | 5 | how fast old batches fade; 0 remembers all alike | 0 to 10 |
 /// | `sweeps` | 1 | sweeps over the atoms in a step | ≥ 1 |
+/// | `nonnegative_atoms` | `false` | allow no negative entry of an atom; the start then loses its signs | |
 /// | `seed` | 0 | another seed, other shuffles | |
 ///
 /// # Shapes
@@ -85,6 +86,8 @@ pub struct OnlineAltOpt {
     pub forgetting: f64,
     /// Sweeps over the atoms in a step.
     pub sweeps: usize,
+    /// Allow no negative entry of an atom.
+    pub nonnegative_atoms: bool,
     /// Another seed, other shuffles.
     pub seed: u64,
 }
@@ -109,7 +112,16 @@ impl OnlineAltOpt {
     pub fn lambda(lambda: f64) -> Self {
         // A code is used once, for atoms that are about to change: the last digits are not worth a pass.
         let coder = Coder::Lasso(Lasso { tolerance: 1e-3, ..Lasso::lambda(lambda) });
-        Self { coder, batch: 512, epochs: 1, order: BatchOrder::Shuffled, forgetting: 5.0, sweeps: 1, seed: 0 }
+        Self {
+            coder,
+            batch: 512,
+            epochs: 1,
+            order: BatchOrder::Shuffled,
+            forgetting: 5.0,
+            sweeps: 1,
+            nonnegative_atoms: false,
+            seed: 0,
+        }
     }
 
     /// A learner that has seen nothing yet.
@@ -120,7 +132,7 @@ impl OnlineAltOpt {
         self.check()?;
         Ok(OnlineLearner {
             settings: self.clone(),
-            dictionary: start.clone(),
+            dictionary: if self.nonnegative_atoms { start.absolute()? } else { start.clone() },
             statistics: Statistics::new(start.n_features(), start.n_atoms()),
             idle: vec![0; start.n_atoms()],
             seen: 0,
@@ -170,6 +182,7 @@ impl Display for OnlineAltOpt {
             flag("sequential", self.order == BatchOrder::Sequential),
             unless(&default.forgetting, "forgetting", &self.forgetting),
             unless(&default.sweeps, "sweeps", &self.sweeps),
+            flag("nonnegative_atoms", self.nonnegative_atoms),
         ];
         write(f, "online", settings)
     }
@@ -188,6 +201,7 @@ impl OnlineAltOpt {
             order: if spec.flag("sequential") { BatchOrder::Sequential } else { BatchOrder::Shuffled },
             forgetting: spec.value("forgetting")?.unwrap_or(default.forgetting),
             sweeps: spec.value("sweeps")?.unwrap_or(default.sweeps),
+            nonnegative_atoms: spec.flag("nonnegative_atoms"),
             seed,
         };
         spec.finish()?;
@@ -377,7 +391,7 @@ impl<T: Scalar> OnlineLearner<T> {
 
     /// Moves the atoms to where the statistics want them; replaces those that are dead.
     fn improve(&mut self, worst: Worst, samples: MatrixView<'_, T>) -> Result<()> {
-        let mut atoms = Atoms::of(&self.dictionary);
+        let mut atoms = Atoms::of(&self.dictionary).nonnegative(self.settings.nonnegative_atoms);
         atoms.descend(&self.statistics, self.settings.sweeps);
         atoms.normalise(&self.dictionary, &mut self.statistics);
         let patience = PATIENCE * self.dictionary.n_atoms();

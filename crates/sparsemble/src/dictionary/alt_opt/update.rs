@@ -30,6 +30,7 @@ const SAME: f64 = 0.99;
 /// The atoms while they are updated, in double precision.
 pub(super) struct Atoms {
     columns: Columns<f64>,
+    nonnegative: bool,
 }
 
 impl Atoms {
@@ -38,7 +39,12 @@ impl Atoms {
         for j in 0..dictionary.n_atoms() {
             set(columns.padded_mut(j), dictionary.atoms().column(j));
         }
-        Self { columns }
+        Self { columns, nonnegative: false }
+    }
+
+    /// Whether no entry may be negative; none is so far.
+    pub(super) fn nonnegative(self, nonnegative: bool) -> Self {
+        Self { nonnegative, ..self }
     }
 
     pub(super) fn columns(&self) -> &Columns<f64> {
@@ -49,7 +55,8 @@ impl Atoms {
         &mut self.columns
     }
 
-    /// Block coordinate descent: one atom after the other goes to its best place in the unit ball, all others fixed.
+    /// Block coordinate descent: one atom after the other goes to its best place in the unit ball, all others fixed. In
+    /// the part of the ball without negative entries, that is the projection of what is left without these.
     pub(super) fn descend(&mut self, statistics: &Statistics, sweeps: usize) {
         for _ in 0..sweeps {
             dispatch!(best_level(), simd => self.sweep(simd, statistics));
@@ -67,6 +74,9 @@ impl Atoms {
             let step = self.gradient(simd, statistics, j, &mut space);
             let atom = self.columns.padded_mut(j);
             axpy(simd, 1.0 / weight, step, atom);
+            if self.nonnegative {
+                clip(atom);
+            }
             let energy = dot(simd, atom, atom);
             if energy.is_infinite() {
                 normalise(atom);
@@ -151,6 +161,9 @@ impl Atoms {
             samples.copy_column(name, &mut sample);
             let mut candidate = vec![0.0; self.columns.stride()];
             set(&mut candidate, &sample);
+            if self.nonnegative {
+                clip(&mut candidate);
+            }
             if !normalise(&mut candidate) {
                 continue;
             }
@@ -170,6 +183,11 @@ impl Atoms {
         let (rows, count) = (self.columns.rows(), self.columns.count());
         Dictionary::new(Matrix::from_fn(rows, count, |r, c| T::from_f64(self.columns.column(c)[r])))
     }
+}
+
+/// Takes out what is negative.
+fn clip(atom: &mut [f64]) {
+    atom.iter_mut().for_each(|value| *value = value.max(0.0));
 }
 
 /// Writes a column to the front of a padded one.

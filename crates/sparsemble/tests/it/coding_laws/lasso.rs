@@ -432,3 +432,27 @@ fn lasso_parameters_out_of_range_are_refused_by_name() {
     assert!(message(&weighted(vec![1.0, 1.0, -1.0, 1.0, 1.0, 1.0])).starts_with("atom weight = -1"));
     assert!(message(&weighted(vec![f64::NAN; 6])).starts_with("atom weight = NaN"));
 }
+
+#[test]
+fn weights_by_sample_are_atom_weights_one_sample_at_a_time() {
+    let problem = Problem::<f64>::random(21, 12, 40, 50);
+    let (basis, samples) = (problem.basis(), Samples::new(problem.samples.view()));
+    let weights = Matrix::from_fn(40, 50, |j, i| 0.2 + ((7 * j + 3 * i) % 11) as f64 * 0.3);
+    let observed = Matrix::from_fn(12, 50, |r, i| (r + i) % 5 != 0);
+    for (penalty, samples) in
+        [(Penalty::Lambda(1.0), samples), (Penalty::Error(2.0), samples.observed(observed.view()))]
+    {
+        let coder = Lasso { nonnegative: true, ..lasso::<f64>(penalty) };
+        let coding = coder.encode_weighted(&basis, &samples, weights.view(), Run::threads(1)).unwrap();
+        assert_eq!(coding, coder.encode_weighted(&basis, &samples, weights.view(), Run::threads(3)).unwrap());
+        for i in [0, 7, 49] {
+            let alike = Lasso { atom_weights: Some(weights.column(i).to_vec()), ..coder.clone() };
+            let expected = code(&alike.encode(&basis, &samples, Run::threads(1)).unwrap(), i);
+            let pairs = code(&coding, i).into_iter().zip(expected);
+            pairs.for_each(|(found, expected)| assert!((found - expected).abs() < 1e-8, "{found} for {expected}"));
+        }
+    }
+    let too_few = Matrix::from_fn(40, 49, |_, _| 1.0);
+    let refused = lasso::<f64>(Penalty::Lambda(1.0)).encode_weighted(&basis, &samples, too_few.view(), Run::threads(1));
+    assert!(refused.unwrap_err().to_string().contains("number of samples"));
+}

@@ -1,0 +1,1 @@
+"""Calls of the Python package against the calls they replace."""
