@@ -1,5 +1,5 @@
-//! Holds `docs/PAPER_MAP.md` to its word: a file listed for an equation or a section mentions it, and no equation of
-//! the paper is missing from the map.
+//! Holds `docs/PAPER_MAP.md` to its word: a file listed for an equation or a section mentions it, and no equation,
+//! section, figure or table of the paper is missing from the map.
 
 use std::collections::BTreeSet;
 
@@ -13,6 +13,13 @@ const MAP: &str = "docs/PAPER_MAP.md";
 const DONE: &str = "## In the code";
 /// The paper numbers its equations from 1 to this.
 const LAST_EQUATION: u32 = 17;
+/// Its figures and tables.
+const FIGURES: [(&str, u32); 2] = [("Fig.", 7), ("Table", 3)];
+/// Its sections that have something to compute: not its contributions (§I-C) and conclusions (§VI).
+const SECTIONS: [&str; 15] = [
+    "I-A", "I-B", "II-A", "II-B", "III-A", "III-B", "III-B1", "III-B2", "III-C", "IV", "IV-A", "IV-A1", "IV-A2",
+    "IV-B", "V",
+];
 
 /// Everything the map gets wrong.
 pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>> {
@@ -30,7 +37,17 @@ pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>> {
     let listed = equations(&map);
     let unlisted = (1..=LAST_EQUATION).filter(|number| !listed.contains(number));
     faults.extend(unlisted.map(|number| format!("{MAP}: Eq. ({number}) is not listed")));
+    let rows: String = done_rows(&map).iter().map(|(_, paper, _)| format!("{paper}\n")).collect();
+    faults.extend(unlisted_places(&rows).iter().map(|place| format!("{MAP}: {place} is not listed")));
     Ok(faults)
+}
+
+/// The sections, figures and tables that no row speaks of.
+fn unlisted_places(rows: &str) -> Vec<String> {
+    let listed = sections(rows);
+    let missing = SECTIONS.iter().filter(|name| !listed.contains(*name)).map(|name| format!("§{name}"));
+    let all = FIGURES.iter().flat_map(|(kind, last)| (1..=*last).map(move |number| format!("{kind} {number}")));
+    missing.chain(all.filter(|figure| !rows.contains(figure))).collect()
 }
 
 /// Line number, first cell and second cell of each row under the heading.
@@ -103,6 +120,15 @@ mod tests {
     fn a_file_must_mention_each_equation_and_section_of_its_row() {
         assert!(unmentioned("Eqs. (1), (15); §I-A", "//! §I-A, Eqs. (1) and (15)").is_empty());
         assert_eq!(unmentioned("Eqs. (1), (15); §IV-A1", "//! Eq. (1), §IV-A"), ["Eq. (15)", "§IV-A1"]);
+    }
+
+    #[test]
+    fn a_section_a_figure_or_a_table_that_no_row_has_is_named() {
+        let all: String = SECTIONS.iter().map(|name| format!("§{name}: ")).collect();
+        let figures = "Fig. 1 Fig. 2 Fig. 3 Fig. 4 Fig. 5 Fig. 6 Fig. 7 Table 1 Table 2 Table 3";
+        assert!(unlisted_places(&format!("{all}{figures}")).is_empty());
+        let some = all.replace("§III-B2:", "§III-B1:");
+        assert_eq!(unlisted_places(&format!("{some}{}", figures.replace("Table 2", ""))), ["§III-B2", "Table 2"]);
     }
 
     #[test]

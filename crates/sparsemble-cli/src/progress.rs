@@ -57,6 +57,11 @@ impl Progress {
         self.tell(done, total)
     }
 
+    /// Does something that prints, while the bar is away.
+    pub(crate) fn suspended<R>(&self, prints: impl FnOnce() -> R) -> R {
+        self.bar.suspend(prints)
+    }
+
     /// Says what is being done.
     pub(crate) fn say(&self, message: String) {
         self.bar.set_message(message);

@@ -26,13 +26,65 @@ fn wrong_usage_is_refused() {
         &["--data", "."][..],
         &["fig1"],
         &["fig9", "--data", "."],
-        &["fig1", "--data", ".", "--document", "page.md"],
         &["table1", "--data", ".", "--draws", "0"],
         &["table1", "--data", ".", "--means", "none"],
         &["table1", "--data", ".", "--projection", "haar"],
+        &["--data", ".", "--report", "page.html"],
     ] {
         assert_eq!(paper(arguments).status.code(), Some(2), "{arguments:?}");
     }
+}
+
+#[test]
+fn a_data_folder_that_is_not_complete_is_told_before_anything_is_computed() {
+    let output = paper(&["fig6", "table3", "--data", "."]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        message,
+        "error: the data folder . is not complete: fig6 lacks images/train91/SCSR69.txt; table3 lacks \
+         clustering/digits_pendigits10992.csv, clustering/soybean562.csv, clustering/segment2310.csv and 3 more; name \
+         another with --data DIR, or run `all` for what this one allows\n"
+    );
+    let output = paper(&["all", "--data", "."]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.starts_with("warning: left out: fig1 lacks images/train91/SCSR69.txt"), "{message}");
+    assert!(message.ends_with("`sparsemble paper --help` shows what belongs into it\n"), "{message}");
+}
+
+#[test]
+fn all_makes_what_the_data_folder_allows_and_one_page_of_it() {
+    use std::fs;
+    use std::path::Path;
+
+    let folder = tempfile::tempdir().unwrap();
+    let wines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/wine.csv");
+    let wines = fs::read_to_string(wines).unwrap().replacen(",kind", ",label", 1);
+    fs::create_dir_all(folder.path().join("data/clustering")).unwrap();
+    fs::write(folder.path().join("data/clustering/soybean562.csv"), wines).unwrap();
+    let all = |further: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sparsemble"));
+        command.args(["paper", "all", "--quick", "--data", "data", "--report", "page.html"]).args(further);
+        command.current_dir(folder.path()).output().unwrap()
+    };
+    let first = all(&[]);
+    let told = String::from_utf8(first.stderr).unwrap();
+    assert_eq!(first.status.code(), Some(0), "{told}");
+    assert_eq!(told.lines().filter(|line| line.starts_with("warning: left out: ")).count(), 8, "{told}");
+    let stdout = String::from_utf8(first.stdout).unwrap();
+    assert!(stdout.contains("Soybean") && stdout.ends_with("Written: page.html.\n\n"), "{stdout}");
+    assert!(folder.path().join("sparsemble-paper-quick/table3.json").is_file());
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains("<h2 id=\"table3\">") && page.contains("<strong>Fig. 1</strong>: the data folder has no"));
+    assert!(page.contains("sparsemble paper all --data data --quick --report page.html"));
+
+    // A page that is there is not written over unasked; with --force it comes from the finished parts.
+    let refused = all(&[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8(refused.stderr).unwrap().ends_with("add --force to write over it\n"));
+    assert_eq!(all(&["--force"]).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(folder.path().join("page.html")).unwrap(), page);
 }
 
 /// A data folder of committed photographs in the places of those that the paper uses.

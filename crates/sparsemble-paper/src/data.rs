@@ -1,16 +1,6 @@
-//! The data folder: where its pictures are, and what to do if they are not there.
+//! The data folder: what is where, which experiment needs what of it, and what to do if it is not there.
 //!
-//! | place in the folder | what |
-//! | --- | --- |
-//! | `images/train91/SCSR69.txt` | the names of the training images, one a line |
-//! | `images/train91/*.bmp` | the training images: those of Yang et al.'s super-resolution toolbox (§II-B) |
-//! | `images/bsds/bsds300_test_gray_png/*.png` | the 100 test images of the Berkeley segmentation dataset (§II-B) |
-//! | `images/standard/*.png` | the pictures of Tables 1 and 2 and Fig. 5 (§IV), looked for when one of these is run |
-//! | `scsr/D_1024_0.15_5.mat` | the paired dictionary that comes with Yang et al.'s program, for Table 2 |
-//! | `clustering/*.csv` | the data sets of Table 3, with a column `label` |
-//! | `images/cc0/camera.png` | a photograph free of rights, for Fig. 5 |
-//!
-//! None of them but the last may be redistributed, so they are no part of the repository.
+//! None of it but the photograph in `images/cc0` may be redistributed, so it is no part of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +9,67 @@ use anyhow::{Context, Result, ensure};
 use sparsemble::image::{self, GrayImage};
 use sparsemble::matrix_file::{LabelledSamples, read_labelled};
 
+use crate::gallery::PHOTOGRAPH;
+use crate::{Experiment, Request, printed};
+
 const TRAINING: &str = "images/train91";
 const TRAINING_LIST: &str = "SCSR69.txt";
+const BERKELEY: &str = "images/bsds/bsds300_test_gray_png";
 const STANDARD: &str = "images/standard";
+const FREE: &str = "images/cc0";
 const PAIRED_DICTIONARY: &str = "scsr/D_1024_0.15_5.mat";
 const CLUSTERING: &str = "clustering";
-const FREE: &str = "images/cc0";
-const BERKELEY: &str = "images/bsds/bsds300_test_gray_png";
+
+/// A line of the layout: a place in the data folder, what is there, and for which experiments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The path inside the data folder.
+    pub path: &'static str,
+    /// What it is.
+    pub what: &'static str,
+    /// What needs it.
+    pub for_what: &'static str,
+}
+
+/// The whole layout.
+pub const LAYOUT: [Place; 7] = [
+    Place {
+        path: "images/train91/SCSR69.txt",
+        what: "the names of the training images, one a line",
+        for_what: "all but table3",
+    },
+    Place {
+        path: "images/train91/*.bmp",
+        what: "the training images: those of Yang et al.'s super-resolution toolbox",
+        for_what: "all but table3",
+    },
+    Place {
+        path: "images/bsds/bsds300_test_gray_png/*.png",
+        what: "the 100 test images of the Berkeley segmentation dataset (BSDS300), grey",
+        for_what: "fig1, fig2, fig3",
+    },
+    Place {
+        path: "images/standard/*_512.png, *_256.png",
+        what: "barbara, boat, couple, fingerprint, lena, man, straw at 512; house, peppers, cameraman, girl at 256 pixels",
+        for_what: "table1, fig5, table2, fig7",
+    },
+    Place {
+        path: "images/cc0/camera.png",
+        what: "a photograph free of rights: that of data/cc0 in the repository",
+        for_what: "fig5, fig7",
+    },
+    Place {
+        path: "scsr/D_1024_0.15_5.mat",
+        what: "the paired dictionary that comes with Yang et al.'s program",
+        for_what: "table2",
+    },
+    Place {
+        path: "clustering/*.csv",
+        what: "digits_pendigits10992, soybean562, segment2310, satimage6435, usps9298, digits_optdigits5620, each with a \
+               column `label`",
+        for_what: "table3",
+    },
+];
 
 /// A data folder that is there.
 #[derive(Debug, Clone)]
@@ -34,38 +78,49 @@ pub struct DataFolder {
 }
 
 impl DataFolder {
-    /// Looks whether the folder has what the experiments need; nothing is read yet.
+    /// Looks whether there is a folder; nothing is read yet.
     ///
     /// # Errors
-    /// If a part is missing: the message names it.
+    /// If there is none.
     pub fn open(path: &Path) -> Result<Self> {
         ensure!(path.is_dir(), "there is no data folder {}; name it with --data DIR", path.display());
-        let list = format!("{TRAINING}/{TRAINING_LIST}");
-        for (part, what) in [
-            (TRAINING, "the training images of Yang et al.'s super-resolution toolbox"),
-            (&list, "the names of the training images, one a line"),
-            (BERKELEY, "the grey test images of the Berkeley segmentation dataset (BSDS300)"),
-        ] {
-            ensure!(
-                path.join(part).exists(),
-                "the data folder {} has no {part} ({what}); name another with --data DIR",
-                path.display()
-            );
-        }
         Ok(Self { path: path.to_path_buf() })
     }
 
-    /// A folder of which only the data sets are needed.
-    ///
-    /// # Errors
-    /// If it has none.
-    pub fn of_tables(path: &Path) -> Result<Self> {
-        ensure!(
-            path.join(CLUSTERING).is_dir(),
-            "the data folder {} has no {CLUSTERING} (the data sets of Table 3); name another with --data DIR",
-            path.display()
-        );
-        Ok(Self { path: path.to_path_buf() })
+    /// What an experiment needs and the folder does not have: paths inside it.
+    pub fn missing(&self, experiment: Experiment, request: &Request) -> Vec<String> {
+        let standard = |pictures: &[(&str, &str)]| {
+            pictures.iter().map(|(_, file)| format!("{STANDARD}/{file}")).collect::<Vec<_>>()
+        };
+        let free = format!("{FREE}/{}", PHOTOGRAPH.1);
+        let mut needed = if experiment == Experiment::Table3 { Vec::new() } else { self.training_files() };
+        match experiment {
+            Experiment::Fig1 | Experiment::Fig2 | Experiment::Fig3 => needed.push(BERKELEY.to_owned()),
+            Experiment::Table1 => needed.extend(standard(&printed::PICTURES)),
+            Experiment::Fig5 | Experiment::Fig7 => {
+                needed.extend(standard(&[printed::FIGURE_PICTURE]));
+                needed.push(free);
+            }
+            Experiment::Table2 => {
+                needed.extend(standard(&request.enlarging.files()));
+                needed.push(PAIRED_DICTIONARY.to_owned());
+            }
+            Experiment::Fig6 => {}
+            Experiment::Table3 => {
+                let files = request.grouping.files();
+                needed.extend(files.iter().map(|(_, file)| format!("{CLUSTERING}/{file}")));
+            }
+        }
+        needed.retain(|part| !self.path.join(part).exists());
+        needed
+    }
+
+    /// The list of training images, and what is on it.
+    fn training_files(&self) -> Vec<String> {
+        let list = format!("{TRAINING}/{TRAINING_LIST}");
+        let names = fs::read_to_string(self.path.join(&list)).unwrap_or_default();
+        let names = listed(&names).map(|name| format!("{TRAINING}/{name}"));
+        std::iter::once(list.clone()).chain(names).collect()
     }
 
     /// The training image set, in the order of its list.
@@ -76,8 +131,7 @@ impl DataFolder {
         let folder = self.path.join(TRAINING);
         let list = folder.join(TRAINING_LIST);
         let names = fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;
-        let names = names.lines().map(str::trim).filter(|name| !name.is_empty());
-        read_all(names.map(|name| folder.join(name)), &list)
+        read_all(listed(&names).map(|name| folder.join(name)), &list)
     }
 
     /// The test images of the Berkeley segmentation dataset, in the order of their names.
@@ -101,27 +155,17 @@ impl DataFolder {
         self.named(STANDARD, pictures)
     }
 
-    /// Pictures free of rights, by name and file.
+    /// The photograph that is free of rights.
     ///
     /// # Errors
-    /// If one is not there or cannot be read.
-    pub fn free_images(&self, pictures: &[(&str, &str)]) -> Result<Vec<(String, GrayImage)>> {
-        self.named(FREE, pictures)
+    /// If it is not there or cannot be read.
+    pub fn free_image(&self) -> Result<Vec<(String, GrayImage)>> {
+        self.named(FREE, &[PHOTOGRAPH])
     }
 
-    /// The file of Yang et al.'s paired dictionary.
-    ///
-    /// # Errors
-    /// If it is not there.
-    pub fn paired_dictionary(&self) -> Result<PathBuf> {
-        let path = self.path.join(PAIRED_DICTIONARY);
-        ensure!(
-            path.exists(),
-            "the data folder {} has no {PAIRED_DICTIONARY} (the dictionary of Yang et al.'s super-resolution toolbox); \
-             name another with --data DIR",
-            self.path.display()
-        );
-        Ok(path)
+    /// Where Yang et al.'s paired dictionary is.
+    pub fn paired_dictionary(&self) -> PathBuf {
+        self.path.join(PAIRED_DICTIONARY)
     }
 
     /// A data set of Table 3: samples and classes.
@@ -139,6 +183,11 @@ impl DataFolder {
     }
 }
 
+/// The names in a list, one a line.
+fn listed(names: &str) -> impl Iterator<Item = &str> {
+    names.lines().map(str::trim).filter(|name| !name.is_empty())
+}
+
 fn read_all(paths: impl Iterator<Item = PathBuf>, place: &Path) -> Result<Vec<GrayImage>> {
     let images = paths.map(|path| Ok(image::read(path)?)).collect::<Result<Vec<_>>>()?;
     ensure!(!images.is_empty(), "{} names no picture", place.display());
@@ -148,25 +197,71 @@ fn read_all(paths: impl Iterator<Item = PathBuf>, place: &Path) -> Result<Vec<Gr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Enlarging, Grouping, Sensing, Settings};
+
+    fn request(data: &Path) -> Request {
+        Request {
+            experiments: Experiment::ALL.to_vec(),
+            data: data.to_path_buf(),
+            parts: data.to_path_buf(),
+            settings: Settings::quick(1),
+            sensing: Sensing::quick(1),
+            draws: 1,
+            enlarging: Enlarging::paper(1),
+            grouping: Grouping::quick(1),
+            threads: 1,
+        }
+    }
+
+    /// Makes an empty file with its folders.
+    fn touch(folder: &Path, part: &str) {
+        let path = folder.join(part);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
 
     #[test]
-    fn a_missing_part_is_named() {
+    fn what_an_experiment_needs_and_is_not_there_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let message = |path: &Path| DataFolder::open(path).unwrap_err().to_string();
-        assert!(message(&folder.path().join("nowhere")).contains("--data DIR"));
-        assert!(DataFolder::of_tables(folder.path()).unwrap_err().to_string().contains(CLUSTERING));
-        assert!(message(folder.path()).contains(TRAINING));
+        assert!(DataFolder::open(&folder.path().join("nowhere")).unwrap_err().to_string().contains("--data DIR"));
+        let data = DataFolder::open(folder.path()).unwrap();
+        let missing = |experiment| data.missing(experiment, &request(folder.path()));
+        assert_eq!(missing(Experiment::Table3), ["clustering/soybean562.csv"]);
+        assert_eq!(missing(Experiment::Fig6), ["images/train91/SCSR69.txt"]);
         fs::create_dir_all(folder.path().join(TRAINING)).unwrap();
-        assert!(message(folder.path()).contains("SCSR69.txt"));
-        fs::write(folder.path().join(TRAINING).join(TRAINING_LIST), "t1.bmp\n\n").unwrap();
-        assert!(message(folder.path()).contains(BERKELEY));
-        fs::create_dir_all(folder.path().join(BERKELEY)).unwrap();
+        fs::write(folder.path().join(TRAINING).join(TRAINING_LIST), "t1.bmp\n\nt2.bmp\n").unwrap();
+        touch(folder.path(), "images/train91/t1.bmp");
+        assert_eq!(missing(Experiment::Fig1), ["images/train91/t2.bmp", BERKELEY]);
+        touch(folder.path(), "images/train91/t2.bmp");
+        assert_eq!(missing(Experiment::Fig6), [""; 0]);
+        assert_eq!(missing(Experiment::Fig7), ["images/standard/man_512.png", "images/cc0/camera.png"]);
+        assert_eq!(missing(Experiment::Table1).len(), 8);
+        assert_eq!(missing(Experiment::Table2).last().map(String::as_str), Some(PAIRED_DICTIONARY));
+    }
 
+    #[test]
+    fn a_picture_that_cannot_be_read_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(TRAINING)).unwrap();
+        fs::write(folder.path().join(TRAINING).join(TRAINING_LIST), "t1.bmp\n").unwrap();
+        fs::create_dir_all(folder.path().join(BERKELEY)).unwrap();
         let data = DataFolder::open(folder.path()).unwrap();
         assert!(format!("{:#}", data.training_images().unwrap_err()).contains("t1.bmp"));
         let message = format!("{:#}", data.standard_images(&[("Lena", "lena_512.png")]).unwrap_err());
         assert!(message.contains("images/standard/lena_512.png"), "{message}");
-        assert!(data.paired_dictionary().unwrap_err().to_string().contains(PAIRED_DICTIONARY));
         assert!(data.berkeley_images().unwrap_err().to_string().contains("names no picture"));
+    }
+
+    #[test]
+    fn the_layout_has_every_file_that_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(folder.path()).unwrap();
+        let request = Request { grouping: Grouping::paper(1), ..request(folder.path()) };
+        let layout: String = LAYOUT.map(|place| format!("{} {}\n", place.path, place.what)).concat();
+        for part in Experiment::ALL.into_iter().flat_map(|experiment| data.missing(experiment, &request)) {
+            let file = part.rsplit('/').next().unwrap();
+            let name = file.split(['.', '_']).next().unwrap();
+            assert!(layout.contains(&part) || layout.contains(name), "{part}");
+        }
     }
 }

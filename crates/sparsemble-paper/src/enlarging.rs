@@ -1,10 +1,11 @@
-//! Super-resolution by each method of §IV-B: what Table 2 and Fig. 6 are made of.
+//! Super-resolution by each method of §IV-B: what Table 2 and Figs. 6 and 7 are made of.
 
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use sparsemble::Run;
 use sparsemble::coding::{Lasso, OneSparse, SparseCoder};
 use sparsemble::dictionary::{AltOpt, Centers, Examples, WeakLearner};
@@ -12,6 +13,8 @@ use sparsemble::ensemble::{Averaging, Boost, Ensemble, SparseModel};
 use sparsemble::image::{BitDepth, GrayImage, Interpolation, rescale};
 use sparsemble::restoration::super_resolution::{BackProjection, ByDictionary, Pairs, TrainingPairs, read_scsr};
 
+use crate::demonstration::fingerprint_of;
+use crate::parts::{Parts, Trained, key};
 use crate::printed;
 
 /// A method of Table 2, or one that the paper's should be compared with.
@@ -71,6 +74,11 @@ impl Enlarger {
     pub fn printed(self) -> Option<usize> {
         let columns = [Self::Bicubic, Self::PairDict, Self::ExDict, Self::BoostEx, Self::BoostKm, Self::RandExAv];
         columns.iter().position(|other| *other == self)
+    }
+
+    /// Whether its training takes longer than to draw samples.
+    pub fn is_learned(self) -> bool {
+        matches!(self, Self::PairDict | Self::BoostEx | Self::BoostKm)
     }
 
     /// Whether it codes with one atom of each model.
@@ -147,6 +155,12 @@ impl Enlarging {
             iterations: 5,
             ..Self::paper(seed)
         }
+    }
+
+    /// The pictures of Table 2 and the files they are in.
+    pub(crate) fn files(&self) -> Vec<(&'static str, &'static str)> {
+        let wanted = |(name, _): &(&str, &str)| self.pictures.iter().any(|one| one == name);
+        printed::ENLARGED_PICTURES.into_iter().filter(wanted).collect()
     }
 
     /// The training pairs.
@@ -235,24 +249,33 @@ fn with_half(lambda: f64) -> f64 {
     2.0 * lambda
 }
 
-/// The training pairs as the settings say and in line, the model that was trained last, and where Yang et al.'s is.
+/// The training pairs, and what was made of them so far.
 pub struct SuperResolution {
     settings: Enlarging,
     pairs: Pairs<f32>,
-    aligned: Pairs<f32>,
+    /// The same in line with each other, once they were asked for.
+    aligned: Option<Pairs<f32>>,
+    images: Vec<GrayImage>,
     dictionary_of_yang: PathBuf,
-    trained: Option<(Enlarger, Option<Rc<Ensemble<f32>>>)>,
+    parts: Parts,
+    /// The model that was asked for last.
+    latest: Option<(Enlarger, Option<Rc<Ensemble<f32>>>)>,
 }
 
 impl SuperResolution {
-    /// Draws the training pairs.
+    /// Draws the training pairs. Models whose training takes long are kept as parts; that of Yang et al. is read when it is
+    /// asked for.
     ///
     /// # Errors
     /// If a setting is out of range or the pictures have no pairs.
-    pub fn prepare(settings: Enlarging, images: &[GrayImage], dictionary_of_yang: PathBuf) -> Result<Self> {
-        let pairs = settings.pairs(images, Run::default())?;
-        let aligned = Enlarging { aligned: true, ..settings.clone() }.pairs(images, Run::default())?;
-        Ok(Self { settings, pairs, aligned, dictionary_of_yang, trained: None })
+    pub fn prepare(
+        settings: Enlarging,
+        images: Vec<GrayImage>,
+        dictionary_of_yang: PathBuf,
+        parts: Parts,
+    ) -> Result<Self> {
+        let pairs = settings.pairs(&images, Run::default())?;
+        Ok(Self { settings, pairs, aligned: None, images, dictionary_of_yang, parts, latest: None })
     }
 
     /// The settings.
@@ -260,26 +283,64 @@ impl SuperResolution {
         &self.settings
     }
 
+    /// The training images.
+    pub fn images(&self) -> &[GrayImage] {
+        &self.images
+    }
+
     /// The training pairs.
     pub fn pairs(&self) -> &Pairs<f32> {
         &self.pairs
     }
 
-    /// The model of a method, trained unless it was the last one asked for; `None` if the method has none.
+    /// The model of a method, trained unless it is kept or was the last one asked for; `None` if the method has none.
     ///
     /// # Errors
     /// Those of the library; also if the run was interrupted.
     pub fn model(&mut self, method: Enlarger, run: Run<'_>) -> Result<Option<Rc<Ensemble<f32>>>> {
-        if let Some((_, model)) = self.trained.as_ref().filter(|(trained, _)| *trained == method) {
+        if let Some((_, model)) = self.latest.as_ref().filter(|(latest, _)| *latest == method) {
             return Ok(model.clone());
         }
         let model = match method {
             Enlarger::PairDictOfYang => Some(read_scsr(&self.dictionary_of_yang)?),
-            Enlarger::RandExAvAligned => self.settings.train(method, &self.aligned, run)?,
+            Enlarger::RandExAvAligned => {
+                let aligned = match self.aligned.take() {
+                    Some(aligned) => aligned,
+                    None => Enlarging { aligned: true, ..self.settings.clone() }.pairs(&self.images, Run::default())?,
+                };
+                self.settings.train(method, self.aligned.insert(aligned), run)?
+            }
+            _ if method.is_learned() => Some(self.learned(method, run)?.model),
             _ => self.settings.train(method, &self.pairs, run)?,
         };
         let model = model.map(Rc::new);
-        self.trained = Some((method, model.clone()));
+        self.latest = Some((method, model.clone()));
         Ok(model)
+    }
+
+    /// A model whose training takes long, from the parts if it is there.
+    ///
+    /// # Errors
+    /// Those of the library; also if the run was interrupted or the method has no training.
+    pub fn learned(&self, method: Enlarger, run: Run<'_>) -> Result<Trained> {
+        let train = || self.settings.train(method, &self.pairs, run)?.context("the method has no training");
+        self.parts.take_model(&method.name().to_lowercase(), &self.training_key(), train)
+    }
+
+    /// What training depends on: not on what is done with its models.
+    fn training_key(&self) -> Value {
+        let mut values = json!(self.settings);
+        if let Some(values) = values.as_object_mut() {
+            for name in ["pictures", "n_examples", "lambda", "contrast", "back_projections"] {
+                values.remove(name);
+            }
+        }
+        values["training"] = self.fingerprint().into();
+        key(values)
+    }
+
+    /// A number that other pairs would not have.
+    pub(crate) fn fingerprint(&self) -> String {
+        format!("{:016x}", fingerprint_of([self.pairs.samples()]))
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::demonstration::Settings;
-use crate::outcome::{Outcome, Statement};
+use crate::outcome::{Entry, Outcome, Statement};
 use crate::plot::{Labels, Series, bars};
 use crate::printed;
 use crate::trial::Trial;
@@ -22,7 +22,7 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
     let names = || CASES.into_iter().chain([BEST_OF_EACH, BEST_MEMBER]);
     let row = |trial: &Trial| {
         let errors = columns(trial).map(|error| format!("{error:.5}"));
-        std::iter::once(trial.n_atoms.to_string()).chain(errors).collect()
+        std::iter::once(trial.n_atoms.to_string()).chain(errors).map(Entry::from).collect()
     };
     let series = names()
         .enumerate()

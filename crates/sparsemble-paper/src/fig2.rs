@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::demonstration::Settings;
-use crate::outcome::{Outcome, Statement};
+use crate::outcome::{Entry, Outcome, Statement};
 use crate::plot::{Labels, Series, bars};
 use crate::printed::{self, Claim};
 use crate::trial::{Method, Trial};
@@ -23,6 +23,7 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
             .into_iter()
             .chain(errors)
             .chain([gain, psnr])
+            .map(Entry::from)
             .collect()
     };
     let labels = Labels {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::demonstration::Settings;
-use crate::outcome::{Outcome, Statement};
+use crate::outcome::{Entry, Outcome, Statement};
 use crate::plot::{Labels, Series, lines};
 use crate::printed;
 use crate::trial::{Method, Trial};
@@ -15,7 +15,7 @@ pub fn outcome(settings: &Settings, trials: &[Trial]) -> Outcome {
     let row = |round: usize| {
         let errors = trials.iter().map(|trial| format!("{:.5}", trial.errors[round]));
         let boosted = boosted(trials).map(|trial| format!("{:.5}", trial.training[round].error));
-        std::iter::once((round + 1).to_string()).chain(errors).chain(boosted).collect()
+        std::iter::once((round + 1).to_string()).chain(errors).chain(boosted).map(Entry::from).collect()
     };
     let names = trials.iter().map(|trial| trial.method.name().to_owned());
     let trained = boosted(trials).map(|trial| format!("{}, training", trial.method.name()));

@@ -1,8 +1,7 @@
 //! Clustering by each method of §V: what Table 3 is made of.
 
-use std::time::Instant;
-
 use anyhow::Result;
+use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
 use sparsemble::clustering::{Clusters, Coded, Duplicates, FirstCenters, GraphForm, Preparation, SpectralClustering};
 use sparsemble::graph::GraphKind;
@@ -135,6 +134,12 @@ impl Grouping {
         Self { sets: vec!["Soybean".into()], runs: 2, halves: 2, n_members: 5, ..Self::paper(seed) }
     }
 
+    /// The data sets and the files they are in.
+    pub(crate) fn files(&self) -> Vec<(&'static str, &'static str)> {
+        let wanted = |(name, _): &(&str, &str)| self.sets.iter().any(|one| one == name);
+        printed::DATA_SETS.into_iter().chain([printed::FURTHER_SET]).filter(wanted).collect()
+    }
+
     fn graph(&self, method: Grouper) -> Result<GraphKind> {
         let (members, examples) = (self.n_members, self.samples_per_example);
         let text = match method {
@@ -161,7 +166,7 @@ pub struct Grouped {
     pub accuracies: Vec<f64>,
     /// The normalised mutual information of each run.
     pub information: Vec<f64>,
-    /// The wall-clock time of the first graph.
+    /// CPU seconds of the first graph, of all threads together.
     pub graph_seconds: f64,
     /// Runs that did not converge.
     pub unconverged: usize,
@@ -268,7 +273,7 @@ impl Work<'_> {
                 self.means(&samples, &masses, seed, steps(begun, ended))?
             } else {
                 if graph.is_none() || self.method == Grouper::Ensemble {
-                    let start = Instant::now();
+                    let start = ProcessTime::now();
                     let kind = self.settings.graph(self.method)?;
                     let codes = Coded::of(&kind, samples.view(), Some(&masses), seed, steps(begun, coded))?;
                     let similarity = codes.similarity(GraphForm::Automatic, steps(coded, coded))?;

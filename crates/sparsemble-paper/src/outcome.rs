@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::printed::Claim;
+use crate::printed::{Claim, Near};
 
 /// A claim of the paper, judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,64 @@ impl Statement {
     }
 }
 
+/// What stands in one place of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Our number, or any words.
+    pub ours: String,
+    /// What the paper has there.
+    pub paper: Option<Comparison>,
+}
+
+/// A number of the paper beside ours.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Comparison {
+    /// As printed.
+    pub printed: f64,
+    /// Ours minus the printed one.
+    pub deviation: f64,
+    /// How far apart the two may be.
+    pub near: Near,
+}
+
+impl Comparison {
+    /// Whether the two are near.
+    pub fn is_near(&self) -> bool {
+        self.deviation.abs() <= self.near.within
+    }
+}
+
+impl Entry {
+    /// A number beside the paper's, if it has one there.
+    pub fn compared(ours: f64, printed: Option<f64>, near: Near) -> Self {
+        let paper = printed.map(|printed| Comparison { printed, deviation: ours - printed, near });
+        Self { ours: format!("{ours:.2}"), paper }
+    }
+
+    /// The same with other words for our number.
+    #[must_use]
+    pub fn told(self, ours: String) -> Self {
+        Self { ours, ..self }
+    }
+
+    /// In one line.
+    pub fn text(&self) -> String {
+        self.paper.map_or(self.ours.clone(), |paper| format!("{} ({:.2})", self.ours, paper.printed))
+    }
+}
+
+impl From<String> for Entry {
+    fn from(ours: String) -> Self {
+        Self { ours, paper: None }
+    }
+}
+
+impl From<&str> for Entry {
+    fn from(ours: &str) -> Self {
+        ours.to_owned().into()
+    }
+}
+
 /// The outcome of one experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
@@ -43,8 +101,8 @@ pub struct Outcome {
     pub caption: String,
     /// The heading of each column.
     pub headings: Vec<String>,
-    /// The cells of each row; the first names the row.
-    pub rows: Vec<Vec<String>>,
+    /// The entries of each row; the first names the row.
+    pub rows: Vec<Vec<Entry>>,
     /// The claims of the paper, judged.
     pub statements: Vec<Statement>,
     /// The plot, an SVG file.
@@ -64,15 +122,30 @@ impl Outcome {
             "experiment": self.name,
             "title": self.title,
             "caption": self.caption,
-            "table": { "headings": self.headings, "rows": self.rows },
+            "table": { "headings": self.headings, "rows": self.texts() },
             "statements": self.statements.iter().map(Statement::json).collect::<Vec<_>>(),
             "results": self.results,
         })
     }
 
+    /// The rows of the table, each entry in one line.
+    pub fn texts(&self) -> Vec<Vec<String>> {
+        self.rows.iter().map(|row| row.iter().map(Entry::text).collect()).collect()
+    }
+
+    /// Every number that the paper has, too.
+    pub fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
+        self.rows.iter().flatten().filter_map(|entry| entry.paper.as_ref())
+    }
+
     /// The table and the statements, for a terminal.
     pub fn text(&self) -> String {
-        let widths: Vec<usize> = (0..self.headings.len()).map(|column| self.width(column)).collect();
+        let rows = self.texts();
+        let width = |column: usize| {
+            let cells = rows.iter().map(|row| &row[column]).chain([&self.headings[column]]);
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.headings.len()).map(width).collect();
         let line = |cells: &[String]| {
             let cells = cells.iter().zip(&widths).enumerate();
             let cell = |(column, (cell, &width)): (usize, (&String, &usize))| {
@@ -81,7 +154,7 @@ impl Outcome {
             };
             format!("{}\n", cells.map(cell).collect::<String>().trim_end())
         };
-        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        let rows: String = rows.iter().map(|row| line(row)).collect();
         let statement = |statement: &Statement| {
             let Statement { claim, evidence, .. } = statement;
             format!("{:14} {}: {}\n{:14} ({evidence})\n", statement.verdict(), claim.place, claim.words, "")
@@ -94,7 +167,7 @@ impl Outcome {
     pub fn markdown(&self, plot: &str) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let rule = line(&self.headings.iter().map(|_| "---".to_owned()).collect::<Vec<_>>());
-        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        let rows: String = self.texts().iter().map(|row| line(row)).collect();
         let statement = |statement: &Statement| {
             let Statement { claim, evidence, .. } = statement;
             let verdict = if statement.holds { "holds" } else { "**does not hold**" };
@@ -109,11 +182,6 @@ impl Outcome {
             caption = self.caption,
             headings = line(&self.headings),
         )
-    }
-
-    fn width(&self, column: usize) -> usize {
-        let cells = self.rows.iter().map(|row| &row[column]).chain([&self.headings[column]]);
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     }
 }
 
@@ -131,7 +199,7 @@ mod tests {
             title: "Fig. 9",
             caption: "Nothing.".into(),
             headings: words(&["K", "β ≥ 0"]),
-            rows: vec![words(&["2048", "1"])],
+            rows: vec![vec!["2048".into(), "1".into()]],
             statements: vec![statement],
             plot: String::new(),
             files: Vec::new(),
@@ -143,5 +211,16 @@ mod tests {
         assert!(page.contains("| K | β ≥ 0 |\n| --- | --- |\n| 2048 | 1 |\n"));
         assert!(page.contains("| **does not hold** | §III-C | observation | "));
         assert_eq!(outcome.json()["statements"][0]["holds"], false);
+        assert_eq!(outcome.json()["table"]["rows"][0][1], "1");
+    }
+
+    #[test]
+    fn a_number_stands_beside_that_of_the_paper_if_it_has_one() {
+        let entry = Entry::compared(22.194, Some(21.55), printed::NEAR_IN_RECOVERY);
+        assert_eq!((entry.text().as_str(), entry.paper.unwrap().is_near()), ("22.19 (21.55)", false));
+        assert!(Entry::compared(21.2, Some(21.55), printed::NEAR_IN_RECOVERY).paper.unwrap().is_near());
+        assert!(!Entry::compared(f64::NAN, Some(21.55), printed::NEAR_IN_RECOVERY).paper.unwrap().is_near());
+        assert_eq!(Entry::compared(1.0, None, printed::NEAR_IN_RECOVERY), "1.00".into());
+        assert_eq!(entry.told("22.19 ± 0.10".into()).text(), "22.19 ± 0.10 (21.55)");
     }
 }

@@ -1,14 +1,35 @@
 //! Finished parts of experiments on disk, so that a run that was stopped, or one for another figure, does not repeat them.
+//! Models that several experiments need are parts, too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use cpu_time::ProcessTime;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use sparsemble::Model;
+use sparsemble::ensemble::Ensemble;
+use sparsemble::model_file::{self, ALGORITHM_VERSION, Record};
 
 use crate::demonstration::fingerprint;
+
+/// What a kept part depends on: these values, and the version of the program.
+pub(crate) fn key(mut values: Value) -> Value {
+    values["version"] = env!("CARGO_PKG_VERSION").into();
+    values["algorithm_version"] = ALGORITHM_VERSION.into();
+    values
+}
+
+/// A model, and what its training took.
+#[derive(Debug)]
+pub struct Trained {
+    /// The model.
+    pub model: Ensemble<f32>,
+    /// CPU seconds, of all threads together.
+    pub seconds: f64,
+}
 
 /// A folder of parts.
 #[derive(Debug, Clone)]
@@ -35,14 +56,44 @@ impl Parts {
         key: &Value,
         make: impl FnOnce() -> Result<P>,
     ) -> Result<P> {
-        // Other settings have other files: a quick look does not cost the whole.
-        let path = self.folder.join(format!("{name}-{:016x}.json", fingerprint(key.to_string().bytes())));
+        let path = self.path(name, key, "json");
         if let Some(part) = kept(&path, key) {
             return Ok(part);
         }
         let part = make()?;
         write(&path, format!("{:#}\n", json!({ "key": key, "part": &part })))?;
         Ok(part)
+    }
+
+    /// The same for a model, which is in a model file beside its part.
+    ///
+    /// # Errors
+    /// Those of `train`, or if a file cannot be written.
+    pub fn take_model(
+        &self,
+        name: &str,
+        key: &Value,
+        train: impl FnOnce() -> Result<Ensemble<f32>>,
+    ) -> Result<Trained> {
+        let [path, part] = ["safetensors", "json"].map(|ending| self.path(name, key, ending));
+        if let Some(seconds) = kept(&part, key)
+            && let Ok(Model::Ensemble(model)) = model_file::load(&path).map(|loaded| loaded.model)
+        {
+            return Ok(Trained { model, seconds });
+        }
+        let start = ProcessTime::now();
+        let model = train()?;
+        let seconds = start.elapsed().as_secs_f64();
+        fs::create_dir_all(&self.folder).with_context(|| format!("cannot make {}", self.folder.display()))?;
+        // The part comes last: where it is, the model is whole.
+        model_file::save(&path, &model, &Record::default())?;
+        write(&part, format!("{:#}\n", json!({ "key": key, "part": seconds })))?;
+        Ok(Trained { model, seconds })
+    }
+
+    /// Other settings have other files: a quick look does not cost the whole.
+    fn path(&self, name: &str, key: &Value, ending: &str) -> PathBuf {
+        self.folder.join(format!("{name}-{:016x}.{ending}", fingerprint(key.to_string().bytes())))
     }
 }
 

@@ -1,9 +1,11 @@
 //! Plots as SVG files: grouped bars, lines over the numbers from one, and pictures side by side.
 //!
 //! Written by hand, as three kinds of plot need no library. The files bring their own background and ink for light and for
-//! dark surroundings, so they are legible on any page.
+//! dark surroundings, so they are legible on any page, and leave a page that they are a part of alone.
 
 use std::fmt::Write;
+
+use crate::markup::escaped;
 
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 460.0;
@@ -22,25 +24,25 @@ const TICKS: f64 = 6.0;
 
 /// Six colours that colour-blind eyes tell apart (after Okabe and Ito), each bright enough on dark and dark enough on white.
 const STYLE: &str = "\
-text { font: 13px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f2328; }
-.title { font-size: 16px; font-weight: 600; }
-.value { font-size: 10px; }
-.paper { fill: #ffffff; }
-.grid { stroke: #d8dee4; }
-.axis { stroke: #59636e; }
-.c0 { fill: #2f81c7; stroke: #2f81c7; }
-.c1 { fill: #dd7f1f; stroke: #dd7f1f; }
-.c2 { fill: #1a9e78; stroke: #1a9e78; }
-.c3 { fill: #c2609a; stroke: #c2609a; }
-.c4 { fill: #8b8fa3; stroke: #8b8fa3; }
-.c5 { fill: #b09a2c; stroke: #b09a2c; }
-.pale { fill-opacity: 0.25; }
-.line { fill: none; stroke-width: 2; }
+.plot text { font: 13px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f2328; }
+.plot .title { font-size: 16px; font-weight: 600; }
+.plot .value { font-size: 10px; }
+.plot .paper { fill: #ffffff; }
+.plot .grid { stroke: #d8dee4; }
+.plot .axis { stroke: #59636e; }
+.plot .c0 { fill: #2f81c7; stroke: #2f81c7; }
+.plot .c1 { fill: #dd7f1f; stroke: #dd7f1f; }
+.plot .c2 { fill: #1a9e78; stroke: #1a9e78; }
+.plot .c3 { fill: #c2609a; stroke: #c2609a; }
+.plot .c4 { fill: #8b8fa3; stroke: #8b8fa3; }
+.plot .c5 { fill: #b09a2c; stroke: #b09a2c; }
+.plot .pale { fill-opacity: 0.25; }
+.plot .line { fill: none; stroke-width: 2; }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3; }
-  .paper { fill: #0d1117; }
-  .grid { stroke: #30363d; }
-  .axis { stroke: #9198a1; }
+  .plot text { fill: #e6edf3; }
+  .plot .paper { fill: #0d1117; }
+  .plot .grid { stroke: #30363d; }
+  .plot .axis { stroke: #9198a1; }
 }
 ";
 
@@ -81,7 +83,7 @@ impl Series {
     }
 }
 
-/// A group of bars for each name; every series has one bar in each. The axis starts at zero.
+/// A group of bars for each name; every series has one bar in each where it has a value. The axis starts at zero.
 pub fn bars(labels: &Labels<'_>, groups: &[String], series: &[Series]) -> String {
     let axis = Axis::new(0.0, largest(series));
     let mut plot = frame(labels, series, axis, square);
@@ -91,7 +93,7 @@ pub fn bars(labels: &Labels<'_>, groups: &[String], series: &[Series]) -> String
         let left = LEFT + group_width * (number as f64 + 0.08);
         plot += &text(LEFT + group_width * (number as f64 + 0.5), BOTTOM + 20.0, "text-anchor=\"middle\"", group);
         for (place, one) in series.iter().enumerate() {
-            let Some(&value) = one.values.get(number) else { continue };
+            let Some(&value) = one.values.get(number).filter(|value| value.is_finite()) else { continue };
             let (x, y) = (left + bar_width * place as f64, axis.place(value));
             let (class, width, height) = (one.class(), bar_width - 3.0, (BOTTOM - y).max(0.0));
             let _ = writeln!(
@@ -138,6 +140,8 @@ pub(crate) struct Panel {
     pub(crate) caption: String,
     /// A PNG file in base 64.
     pub(crate) png: String,
+    /// How wide it is compared with the others, up to one.
+    pub(crate) share: f64,
 }
 
 /// Panels in rows of four, each this many units wide and high; the pictures are part of the file.
@@ -149,14 +153,18 @@ pub(crate) fn sheet(title: &str, panels: &[Panel], side: f64) -> String {
     let width = GAP + columns as f64 * (side + GAP);
     let height = 44.0 + rows as f64 * (side + CAPTION + GAP);
     let mut plot = opening(title, width, height);
+    let captions: Vec<&str> = panels.iter().map(|panel| panel.caption.as_str()).collect();
+    let _ = writeln!(plot, "<desc>{}</desc>", escaped(&captions.join(", ")));
     plot += &text(GAP, 28.0, "class=\"title\"", title);
     for (number, panel) in panels.iter().enumerate() {
         let x = GAP + (number % columns) as f64 * (side + GAP);
         let y = 44.0 + (number / columns) as f64 * (side + CAPTION + GAP);
+        let (own, margin) = (side * panel.share, 0.5 * side * (1.0 - panel.share));
         let _ = writeln!(
             plot,
-            "<image x=\"{x:.1}\" y=\"{y:.1}\" width=\"{side}\" height=\"{side}\" \
-             href=\"data:image/png;base64,{}\"/>",
+            "<image x=\"{:.1}\" y=\"{:.1}\" width=\"{own}\" height=\"{own}\" href=\"data:image/png;base64,{}\"/>",
+            x + margin,
+            y + margin,
             panel.png
         );
         plot += &text(x + 0.5 * side, y + side + 20.0, "text-anchor=\"middle\"", &panel.caption);
@@ -168,7 +176,7 @@ pub(crate) fn sheet(title: &str, panels: &[Panel], side: f64) -> String {
 fn opening(title: &str, width: f64, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\" role=\"img\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
+         height=\"{height}\" class=\"plot\" role=\"img\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
          <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
         escaped(title)
     )
@@ -270,10 +278,6 @@ fn text(x: f64, y: f64, attributes: &str, words: &str) -> String {
     format!("<text x=\"{x:.1}\" y=\"{y:.1}\" {attributes}>{}</text>\n", escaped(words))
 }
 
-fn escaped(words: &str) -> String {
-    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -325,15 +329,24 @@ mod tests {
             bars(&LABELS, &names, &series).matches("class=\"value\"").count()
         };
         assert_eq!([values(3), values(9)], [9, 0]);
+        let gap = bars(&LABELS, &["a".into(), "b".into()], &[Series::new("one", vec![f64::NAN, 1.0], 0)]);
+        assert_eq!((gap.matches("<rect class=\"c0\"").count(), gap.contains("NaN")), (2, false)); // one is the legend's
     }
 
     #[test]
     fn a_sheet_has_every_picture_and_its_caption_in_rows_of_four() {
-        let panel = |number: usize| Panel { caption: format!("{number} < 9"), png: format!("AAA{number}") };
+        let panel = |number: usize| Panel {
+            caption: format!("{number} < 9"),
+            png: format!("AAA{number}"),
+            share: if number == 1 { 0.5 } else { 1.0 },
+        };
         let plot = sheet("A & B", &(0..7).map(panel).collect::<Vec<_>>(), 100.0);
         assert_eq!(plot.matches("<image ").count(), 7);
         assert!(plot.contains("base64,AAA6\"") && plot.contains(">6 &lt; 9</text>") && plot.contains("A &amp; B"));
         assert!(plot.contains("viewBox=\"0 0 480 332\""), "{}", &plot[..120]);
+        assert!(
+            plot.contains("x=\"157.0\" y=\"69.0\" width=\"50\" height=\"50\"") && plot.contains("<desc>0 &lt; 9, 1")
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use sparsemble::metrics::psnr;
 
 use crate::Watch;
 use crate::cells::{Cell, Cells};
-use crate::outcome::{Outcome, Statement};
+use crate::outcome::{Entry, Outcome, Statement};
 use crate::plot::{Labels, Series, bars};
 use crate::printed;
 use crate::recovery::{Contender, Recovery};
@@ -109,29 +109,30 @@ impl Table<'_> {
         (0..self.names.len()).filter_map(of).collect()
     }
 
-    fn rows(&self, n_measurements: usize) -> Vec<Vec<String>> {
-        let row = |name: &str, cell: &dyn Fn(Contender) -> String| {
-            let head = [n_measurements.to_string(), name.to_owned()];
-            head.into_iter().chain(Contender::ALL.map(cell)).collect::<Vec<_>>()
+    fn rows(&self, n_measurements: usize) -> Vec<Vec<Entry>> {
+        let row = |name: &str, entry: &dyn Fn(Contender) -> Entry| {
+            let head = [n_measurements.to_string().into(), name.into()];
+            head.into_iter().chain(Contender::ALL.map(entry)).collect::<Vec<_>>()
         };
+        let compared = |ours, theirs| Entry::compared(ours, theirs, printed::NEAR_IN_RECOVERY);
         let picture = |picture: usize| {
             row(&self.names[picture], &|contender| {
                 let ours = self.ours(n_measurements, contender, picture);
-                let theirs = self.theirs(n_measurements, contender, picture);
-                theirs.map_or(format!("{ours:.2}"), |theirs| format!("{ours:.2} ({theirs:.2})"))
+                compared(ours, self.theirs(n_measurements, contender, picture))
             })
         };
-        let mut rows: Vec<Vec<String>> = (0..self.names.len()).map(picture).collect();
+        let mut rows: Vec<Vec<Entry>> = (0..self.names.len()).map(picture).collect();
         rows.push(row("**mean**", &|contender| {
-            let ours = self.average(n_measurements, contender);
             let theirs = (0..self.names.len()).map(|picture| self.theirs(n_measurements, contender, picture));
             let theirs: Option<Vec<f64>> = theirs.collect();
-            theirs.map_or(format!("{ours:.2}"), |theirs| format!("{ours:.2} ({:.2})", mean(theirs.into_iter())))
+            compared(self.average(n_measurements, contender), theirs.map(|theirs| mean(theirs.into_iter())))
         }));
-        rows.push(row("± over Φ", &|contender| format!("{:.2}", self.deviation_of_draws(n_measurements, contender))));
+        rows.push(row("± over Φ", &|contender| {
+            format!("{:.2}", self.deviation_of_draws(n_measurements, contender)).into()
+        }));
         rows.push(row("deviation", &|contender| match self.deviations(n_measurements, contender) {
-            none if none.is_empty() => "–".to_owned(),
-            all => format!("{:+.2}, abs {:.2}", mean(all.iter().copied()), mean(all.iter().map(|d| d.abs()))),
+            none if none.is_empty() => "–".into(),
+            all => format!("{:+.2}, abs {:.2}", mean(all.iter().copied()), mean(all.iter().map(|d| d.abs()))).into(),
         }));
         rows
     }
@@ -165,7 +166,7 @@ pub fn outcome(settings: &Sensing, names: &[String], cells: &[Cell]) -> Outcome 
         name: "table1",
         title: TITLE,
         caption: format!(
-            "PSNR in dB of recovered pictures, mean over {} draws of Φ ({} rows); in brackets the paper's. {} × {} blocks \
+            "PSNR in dB of recovered pictures, mean over {} draws of Φ ({} rows), beside the paper's. {} × {} blocks \
              side by side, {means}; λ = {} for intensities up to {}, K = {}, L = {}, {} training patches, Ex-MLD \
              by {}. The row *± over Φ* is the standard deviation of the mean over the pictures; *deviation* is ours minus \
              the paper's and the mean of its absolute values. LMMSE is the linear estimator with the same side \

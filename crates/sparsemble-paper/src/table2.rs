@@ -12,7 +12,7 @@ use sparsemble::metrics::psnr;
 use crate::Watch;
 use crate::cells::Cells;
 use crate::enlarging::{Enlarger, Enlarging, SuperResolution};
-use crate::outcome::{Outcome, Statement};
+use crate::outcome::{Entry, Outcome, Statement};
 use crate::plot::{Labels, Series, bars};
 use crate::printed::{self, Claim};
 
@@ -104,19 +104,17 @@ impl Table<'_> {
         self.names.iter().filter_map(of).collect()
     }
 
-    fn rows(&self) -> Vec<Vec<String>> {
-        let row = |name: &str, cell: &dyn Fn(Enlarger) -> String| {
-            std::iter::once(name.to_owned()).chain(Enlarger::ALL.map(cell)).collect::<Vec<_>>()
+    fn rows(&self) -> Vec<Vec<Entry>> {
+        let row = |name: &str, entry: &dyn Fn(Enlarger) -> Entry| {
+            std::iter::once(name.into()).chain(Enlarger::ALL.map(entry)).collect::<Vec<_>>()
         };
-        let both = |ours: f64, theirs: Option<f64>| {
-            theirs.map_or(format!("{ours:.2}"), |theirs| format!("{ours:.2} ({theirs:.2})"))
-        };
-        let picture = |name: &&str| row(name, &|method| both(self.ours(name, method), Self::theirs(name, method)));
-        let mut rows: Vec<Vec<String>> = self.names.iter().map(picture).collect();
-        rows.push(row("**mean**", &|method| both(self.average(method), self.printed_average(method))));
+        let compared = |ours, theirs| Entry::compared(ours, theirs, printed::NEAR_IN_ENLARGING);
+        let picture = |name: &&str| row(name, &|method| compared(self.ours(name, method), Self::theirs(name, method)));
+        let mut rows: Vec<Vec<Entry>> = self.names.iter().map(picture).collect();
+        rows.push(row("**mean**", &|method| compared(self.average(method), self.printed_average(method))));
         rows.push(row("deviation", &|method| match self.deviations(method) {
-            none if none.is_empty() => "–".to_owned(),
-            all => format!("{:+.2}, at most {:.2}", mean(all.iter().copied()), largest(&all)),
+            none if none.is_empty() => "–".into(),
+            all => format!("{:+.2}, at most {:.2}", mean(all.iter().copied()), largest(&all)).into(),
         }));
         rows
     }
@@ -153,7 +151,7 @@ pub fn outcome(settings: &Enlarging, cells: &[Enlarged]) -> Outcome {
         name: "table2",
         title: TITLE,
         caption: format!(
-            "PSNR in dB of pictures made half as large, rounded to 8 bits, and enlarged again; in brackets the paper's. \
+            "PSNR in dB of pictures made half as large, rounded to 8 bits, and enlarged again, beside the paper's. \
              {side} × {side} patches at every pixel, K = {}, L = {}, {} training pairs drawn, {} of them for ExDict; λ = {} in \
              training and {} in testing (with ½ before the error). *Deviation* is ours minus the paper's, in the mean and \
              the largest of one picture. The pairs are those of Yang et al.'s program, which are out of line where a side \
@@ -192,8 +190,9 @@ fn short_names(methods: &[Enlarger]) -> Vec<String> {
 fn series(table: &Table<'_>, methods: &[Enlarger]) -> Vec<Series> {
     let ours = methods.iter().map(|&method| table.average(method) - table.average(Enlarger::Bicubic));
     let bicubic = table.printed_average(Enlarger::Bicubic);
-    // Nothing where the paper has none.
-    let theirs = methods.iter().map(|&method| table.printed_average(method).zip(bicubic).map_or(0.0, |(a, b)| a - b));
+    // No bar where the paper has none.
+    let theirs =
+        methods.iter().map(|&method| table.printed_average(method).zip(bicubic).map_or(f64::NAN, |(a, b)| a - b));
     vec![Series::new("here", ours.collect(), 0), Series::new("paper", theirs.collect(), 0).pale()]
 }
 

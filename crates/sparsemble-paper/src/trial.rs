@@ -3,9 +3,8 @@
 //! All three figures are made of the same trials: Fig. 1 of those of random examples, Fig. 2 of all, Fig. 3 of those of
 //! one size.
 
-use std::time::Instant;
-
 use anyhow::Result;
+use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
 use sparsemble::Run;
 use sparsemble::ensemble::{Averaging, Boost, Ensemble, MemberGram, OracleWeights, WeightConstraint};
@@ -74,7 +73,7 @@ pub struct Trial {
     pub worst_optimality: f64,
     /// The error if the best member is chosen anew for each patch: ‖r_min‖² of Eq. (7).
     pub best_of_each: f64,
-    /// The wall-clock time of it all.
+    /// CPU seconds of it all, of all threads together.
     pub seconds: f64,
 }
 
@@ -86,7 +85,7 @@ impl Trial {
     ///
     /// Paper: §II-B, §III-C.
     pub fn run(demonstration: &Demonstration, method: Method, n_atoms: usize, run: Run<'_>) -> Result<Self> {
-        let start = Instant::now();
+        let start = ProcessTime::now();
         let Demonstration { settings, training, test } = demonstration;
         let (training, test, coder) = (training.view(), test.view(), settings.coder());
         // Training looks at each sample twice a round, measuring codes the test patches twice.

@@ -207,7 +207,8 @@ fn the_numbers_do_not_depend_on_the_threads() {
 fn the_page_shows_every_experiment_and_the_plots_are_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("docs/page.md");
-    let provenance = sparsemble_paper::Provenance { settings: settings(), command: "sparsemble paper".into() };
+    let provenance =
+        sparsemble_paper::Provenance { settings: settings(), command: "sparsemble paper".into(), quick: true };
     write_document(&path, &outcomes(), &provenance).unwrap();
     let page = std::fs::read_to_string(&path).unwrap();
     for name in ["fig1", "fig2", "fig3"] {
@@ -216,7 +217,11 @@ fn the_page_shows_every_experiment_and_the_plots_are_beside_it() {
         assert!(plot.starts_with("<svg ") && plot.ends_with("</svg>\n") && !plot.contains("NaN"));
     }
     assert!(page.contains("of the 11 statements checked here hold"));
-    assert!(page.contains("| training patches drawn | 1500 |"));
+    assert!(page.contains("| training patches drawn | 1500 |") && page.contains("**This was a quick run"));
+    assert!(page.contains("| `clustering/*.csv` | ") && page.contains("- **Fig. 4**: "));
+    // What was not run is said, and nothing else is said of it.
+    assert!(page.contains("- **Table 3**: no part of this run.") && !page.contains("- **Clustering**"));
+    assert!(!page.contains("- **Fig. 1**: no part"));
 }
 
 #[test]

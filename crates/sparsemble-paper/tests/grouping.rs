@@ -55,7 +55,8 @@ fn every_method_finds_the_wines_better_than_chance() {
 fn the_table_shows_our_numbers_beside_the_printed_ones_and_goes_on_where_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let (cells, first) = outcome(&settings(), folder.path());
-    let row = first.rows.iter().find(|row| row[1] == Grouper::BoostKm.name()).unwrap();
+    let rows = first.texts();
+    let row = rows.iter().find(|row| row[1] == Grouper::BoostKm.name()).unwrap();
     let [most, average] = printed::ACCURACIES[1][3];
     assert!(row[2].ends_with(&format!("({average:.2})")) && row[3].ends_with(&format!("({most:.2})")), "{row:?}");
     assert!(first.statements.iter().any(|statement| statement.claim == printed::BETTER_THAN_NEIGHBOURS));

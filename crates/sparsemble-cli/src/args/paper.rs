@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use sparsemble_paper::{Enlarging, Experiment, Grouping, Means, Sensing, Settings, printed};
+use sparsemble_paper::{Enlarging, Experiment, Grouping, LAYOUT, Means, Sensing, Settings, printed};
 
 #[derive(Debug, Args)]
+#[command(after_long_help = after_help())]
 pub(crate) struct PaperArguments {
-    /// Which experiments; with --document it is all of them.
-    #[arg(value_name = "EXPERIMENT", required_unless_present = "document", conflicts_with = "document")]
+    /// Which experiments; with --document every one of them unless some are named.
+    #[arg(value_name = "EXPERIMENT", required_unless_present = "document")]
     experiments: Vec<Name>,
 
-    /// The data folder, with the pictures and data sets that the paper uses.
+    /// The data folder, with the pictures and data sets that the paper uses; its layout is below.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: PathBuf,
 
@@ -30,7 +31,7 @@ pub(crate) struct PaperArguments {
 
     /// A fortieth of the work, with fewer patches and models than the paper has.
     #[arg(long)]
-    quick: bool,
+    pub(crate) quick: bool,
 
     /// How many random Φ table1 is averaged over [default: 10, with --quick 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -52,13 +53,34 @@ pub(crate) struct PaperArguments {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Write the page of all experiments to this file, and its plots to the folder `figures` beside it.
+    /// Write one HTML page: numbers beside the printed ones, statements judged, plots, pictures and settings.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Write a page as Markdown to this file, and its plots to the folder `figures` beside it.
     #[arg(long, value_name = "FILE")]
     pub(crate) document: Option<PathBuf>,
+
+    /// Write over a report that exists.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+fn after_help() -> String {
+    let place =
+        |place: &sparsemble_paper::Place| format!("  {}\n      {} ({})\n", place.path, place.what, place.for_what);
+    format!(
+        "The data folder:\n{}\nA run that was stopped goes on with the finished parts when the same command is given again.\n\n\
+         Examples:\n  sparsemble paper all --data DIR --report paper.html\n  sparsemble paper table1 --data DIR --draws 2\n  \
+         sparsemble paper fig1 fig3 --data DIR --quick --report figures.html",
+        LAYOUT.iter().map(place).collect::<String>()
+    )
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 enum Name {
+    /// Every experiment that the data folder allows.
+    All,
     /// Oracle weights under four constraints (§II-B).
     Fig1,
     /// RandExAv, BoostEx and BoostKM, and the best of their members (§III-C).
@@ -73,6 +95,8 @@ enum Name {
     Table2,
     /// The time of training for super-resolution (§IV-B).
     Fig6,
+    /// Pictures enlarged by every method (§IV-B).
+    Fig7,
     /// Clustering beside the paper's numbers (§V).
     Table3,
 }
@@ -88,18 +112,28 @@ enum MeansName {
 }
 
 impl PaperArguments {
+    /// Whether what the data folder does not allow is left out.
+    pub(crate) fn takes_what_there_is(&self) -> bool {
+        self.experiments.contains(&Name::All)
+    }
+
     pub(crate) fn experiments(&self) -> Vec<Experiment> {
-        let named = self.experiments.iter().map(|name| match name {
-            Name::Fig1 => Experiment::Fig1,
-            Name::Fig2 => Experiment::Fig2,
-            Name::Fig3 => Experiment::Fig3,
-            Name::Table1 => Experiment::Table1,
-            Name::Fig5 => Experiment::Fig5,
-            Name::Table2 => Experiment::Table2,
-            Name::Fig6 => Experiment::Fig6,
-            Name::Table3 => Experiment::Table3,
+        if self.experiments.is_empty() || self.takes_what_there_is() {
+            return Experiment::ALL.to_vec();
+        }
+        let named = self.experiments.iter().filter_map(|name| match name {
+            Name::All => None,
+            Name::Fig1 => Some(Experiment::Fig1),
+            Name::Fig2 => Some(Experiment::Fig2),
+            Name::Fig3 => Some(Experiment::Fig3),
+            Name::Table1 => Some(Experiment::Table1),
+            Name::Fig5 => Some(Experiment::Fig5),
+            Name::Table2 => Some(Experiment::Table2),
+            Name::Fig6 => Some(Experiment::Fig6),
+            Name::Fig7 => Some(Experiment::Fig7),
+            Name::Table3 => Some(Experiment::Table3),
         });
-        if self.document.is_some() { Experiment::ALL.to_vec() } else { named.collect() }
+        named.collect()
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -148,8 +182,18 @@ impl PaperArguments {
             MeansName::InAtoms => " --means in-atoms",
         };
         let raw = if self.raw_correlations { " --raw-correlations" } else { "" };
-        let document = self.document.as_ref().map(|path| format!(" --document {}", path.display()));
-        let options = format!("{seed}{quick}{draws}{projection}{means}{raw}");
-        format!("sparsemble paper --data {}{options}{}", self.data.display(), document.unwrap_or_default())
+        let names: String = match self.experiments.as_slice() {
+            [] => String::new(),
+            _ if self.takes_what_there_is() => " all".into(),
+            _ => self.experiments().iter().map(|experiment| format!(" {}", experiment.name())).collect(),
+        };
+        let file = |option: &str, path: &Option<PathBuf>| {
+            path.as_ref().map(|path| format!(" --{option} {}", path.display())).unwrap_or_default()
+        };
+        let files = file("document", &self.document) + &file("report", &self.report);
+        format!(
+            "sparsemble paper{names} --data {}{seed}{quick}{draws}{projection}{means}{raw}{files}",
+            self.data.display()
+        )
     }
 }
