@@ -44,7 +44,8 @@ pub(crate) fn run(method: &str, arguments: &[&str]) -> Result<Value> {
             // A patch for each pixel of the enlarged picture but a few at its border.
             let patches = SCALE * SCALE * size.width * size.height;
             let counted = patches * pairs.layout().n_lo() * examples.n_atoms * averaging.n_models;
-            let enlarger = ByDictionary::new(&model, &OneSparse::default());
+            let coder = OneSparse::default();
+            let enlarger = ByDictionary::new(&model, &coder);
             race(&options, |threads| enlarge(&enlarger, &picture, threads).map(|()| counted as u64))
         }
         other => bail!("the method is anchored or rand-ex-av, not {other}"),

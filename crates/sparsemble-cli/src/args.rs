@@ -80,18 +80,12 @@ Examples:
   sparsemble demo
   sparsemble demo --output site --json";
 
-const PAPER_EXAMPLES: &str = "\
-Examples:
-  sparsemble paper table1 --data ../shared/data --quick
-  sparsemble paper fig1 fig2 --data ../shared/data -o results";
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// See what it does: photographs enlarged, recovered and restored, digits grouped, and a page to look at.
     #[command(after_long_help = DEMO_EXAMPLES)]
     Demo(DemoArguments),
     /// Repeat an experiment of the paper and check what the paper says of it.
-    #[command(after_long_help = PAPER_EXAMPLES)]
     Paper(PaperArguments),
     /// Train a dictionary or an ensemble on pictures or on a matrix.
     Train(TrainArguments),

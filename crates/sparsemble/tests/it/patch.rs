@@ -174,6 +174,14 @@ fn flat_patches_are_rejected() {
 }
 
 #[test]
+fn patches_larger_than_every_picture_are_refused_before_memory_is_spent() {
+    let images = [picture(Size { width: 16, height: 16 }, 1)];
+    let large = TrainingPatches { side: usize::MAX / 2, ..TrainingPatches::default() };
+    let refused = large.draw::<f32>(&images).unwrap_err();
+    assert!(refused.to_string().contains("is larger than every picture"), "{refused}");
+}
+
+#[test]
 fn parameters_out_of_range_are_named() {
     let images = [picture(Size { width: 16, height: 16 }, 1)];
     let good = TrainingPatches { count: 4, ..TrainingPatches::default() };

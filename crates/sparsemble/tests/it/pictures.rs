@@ -10,7 +10,7 @@ use sparsemble::degradation::{Blur, Degradation, Dense, Identity, Mask, Projecti
 use sparsemble::image::{GrayImage, Size, read};
 use sparsemble::metrics::psnr;
 use sparsemble::restoration::{
-    BlockMeasurements, CompressiveRecovery, ImageLevel, NonLocal, Observation, deblur, denoise, inpaint,
+    BlockMeasurements, CompressiveRecovery, ImageLevel, NonLocal, Observation, PicturePrior, deblur, denoise, inpaint,
     natural_gaussians,
 };
 use sparsemble::{Error, Matrix, MatrixView, Run};
@@ -173,4 +173,19 @@ fn a_restoration_can_be_stopped() {
     let mask = Mask::random(64 * 64, 0.5, 1).unwrap();
     let stopped = inpaint(&photo, &mask, 0.0, Run::threads(2).on_progress(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
+}
+
+#[test]
+fn multiply_adds_are_those_of_the_groups_of_a_turn() {
+    let wave = |row: usize, column: usize| 128.0 + 60.0 * (0.3 * (row * 3 + column * column) as f64).sin();
+    let noisy = GrayImage::from_fn(Size { width: 60, height: 66 }, wave).unwrap();
+    let mut prior = NonLocal { group: 2, reach: 2, ..NonLocal::default() };
+    let (found, counted) = prior.denoise_and_count(&noisy, 15.0, 3, Run::default()).unwrap();
+    assert_eq!(found, prior.denoise(&noisy, 15.0, 3, Run::default()).unwrap());
+    let each = (4 * 6_u64).pow(2) + 2 * (6 * 2_u64).pow(2) + 8 * 7 / 6;
+    // At most the 12 × 13 patches of the grid, and so many that no pixel is left without an estimate.
+    let groups = counted / each;
+    assert!(counted.is_multiple_of(each) && (50..=156).contains(&groups), "{counted} = {each} × {groups}");
+    let wide = NonLocal { group: 32, ..NonLocal::default() };
+    assert!(wide.denoise_and_count(&noisy, 15.0, 3, Run::default()).unwrap().1 > 10 * counted);
 }

@@ -279,3 +279,12 @@ fn what_does_not_fit_is_refused() {
     let stopped = stopped.recover(&model, &phi, many.view(), Run::threads(1).on_progress(&stop));
     assert!(matches!(stopped.unwrap_err(), Error::Interrupted { .. }));
 }
+
+#[test]
+fn a_projection_that_no_memory_holds_is_refused() {
+    let projection: Projection = "gaussian:measurements=1048576,seed=1".parse().unwrap();
+    for n_features in [1 << 20, usize::MAX] {
+        let refused = projection.matrix::<f32>(n_features).unwrap_err();
+        assert!(refused.to_string().starts_with("measurements = 1048576: is too many"), "{refused}");
+    }
+}
