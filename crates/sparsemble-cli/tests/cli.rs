@@ -50,7 +50,7 @@ fn the_demo_beats_its_baselines_and_writes_pictures_that_match_its_table() {
     let written = folder.path().join("sparsemble-demo");
     let results: Value =
         serde_json::from_str(&fs::read_to_string(written.join("sparsemble-demo.json")).unwrap()).unwrap();
-    for ((ours, baseline), least) in figures(&results).into_iter().zip([1.0, 2.0, 2.0, 3.0, 0.03]) {
+    for ((ours, baseline), least) in figures(&results).into_iter().zip([0.5, 1.5, 2.0, 3.0, 0.05]) {
         assert!(ours > baseline + least, "{ours} for {baseline}: {table}");
     }
     for task in results["pictures"].as_array().unwrap() {

@@ -15,6 +15,9 @@ const SCRIPT: &str = include_str!("compare.js");
 /// Nothing but what is in the page itself.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
+/// A table of more columns has less room between them.
+const MANY: usize = 7;
+
 /// A whole page: what is in the bar of the browser, what is said of its looks beyond the common, and what is on it.
 pub(crate) fn document(title: &str, style: &str, body: &str) -> String {
     format!(
@@ -98,14 +101,17 @@ pub(crate) struct Cell {
 pub(crate) fn table(headings: &[String], rows: &[(String, Vec<Cell>)]) -> String {
     let heading = |text: &String| format!("<th scope=\"col\">{}</th>", escaped(text));
     let cell = |Cell { text, best }: &Cell| {
-        format!("<td{}>{}</td>", if *best { " class=\"best\"" } else { "" }, escaped(text))
+        // A number and its unit stay together.
+        let text = escaped(text).replace(" dB", "&nbsp;dB").replace(" %", "&nbsp;%");
+        format!("<td{}>{text}</td>", if *best { " class=\"best\"" } else { "" })
     };
     let row = |(name, cells): &(String, Vec<Cell>)| {
         let cells = cells.iter().map(cell).collect::<String>();
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escaped(name))
     };
     format!(
-        "<div class=\"scroll\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
+        "<div class=\"scroll\"><table class=\"{}\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
+        if headings.len() > MANY { "dense" } else { "" },
         headings.iter().map(heading).collect::<String>(),
         rows.iter().map(row).collect::<String>()
     )
@@ -113,7 +119,12 @@ pub(crate) fn table(headings: &[String], rows: &[(String, Vec<Cell>)]) -> String
 
 /// A command to type.
 pub(crate) fn shell(command: &str) -> String {
-    format!("<pre><code>{}</code></pre>\n", escaped(command))
+    // A word is one piece: a line may not end between the dashes of an option.
+    let words = |line: &str| {
+        let words = line.split(' ').map(|word| format!("<span>{}</span>", escaped(word)));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    format!("<pre><code>{}</code></pre>\n", command.lines().map(words).collect::<Vec<_>>().join("\n"))
 }
 
 /// What was typed to start the program, as a shell wants it.

@@ -35,6 +35,9 @@ pub(crate) fn photo(picture: &Picture, class: &str, description: &str) -> Result
 /// How large the deviations of planes are and where, with the meaning of the colours.
 pub(crate) fn heat_map(deviations: &[GrayImage], caption: &str, run: Run<'_>) -> Result<String> {
     let HeatMap { picture, most } = HeatMap::of(deviations, MAP, run)?;
+    if most <= 0.0 {
+        return Ok("<p>This method has one opinion of each pixel and cannot tell.</p>\n".to_owned());
+    }
     let colours = HEAT.map(|[red, green, blue]| format!("rgb({red} {green} {blue})")).join(", ");
     let map = photo(&picture, "framed", "How far from the truth each pixel may be, light where it is far")?;
     let legend = format!(

@@ -94,7 +94,7 @@ fn the_graph_and_the_page_are_written() {
         "<svg",
         "data:image/png;base64,",
         "&lt;b&gt;up",
-        "<code>sparsemble cluster table.csv -k 3",
+        "<span>cluster</span> <span>table.csv</span> <span>-k</span>",
         "id=\"eigenvalues\"",
     ] {
         assert!(page.contains(part), "{part}");

@@ -182,7 +182,8 @@ fn a_report_has_the_pictures_the_figures_and_the_command() {
     for (name, psnr) in [("before", &told["psnr_before"]), ("restored", &told["psnr"])] {
         assert!(page.contains(&format!("data-name=\"{name}, {:.2} dB\"", psnr.as_f64().unwrap())), "{name}");
     }
-    assert!(page.contains(&format!("<code>sparsemble {words} --json</code>")));
+    let typed: Vec<String> = words.split(' ').map(|word| format!("<span>{word}</span>")).collect();
+    assert!(page.contains(&typed.join(" ")));
     assert!(page.contains("grey levels and more") && !page.contains("http:") && !page.contains("https:"));
     // Recovered without an original: still before and after.
     program.succeed("sense photo.png -o z.npz");

@@ -204,7 +204,7 @@ fn a_report_compares_with_bicubic_interpolation_and_shows_the_middle_of_what_is_
     let program = with_pictures();
     program.succeed("upscale small.png --report page.html -o large.png");
     let page = String::from_utf8(program.bytes("page.html")).unwrap();
-    assert!(page.contains("data-name=\"bicubic interpolation\"") && page.contains("data-name=\"by anchored\""));
+    assert!(page.contains("data-name=\"bicubic interpolation\"") && page.contains("data-name=\"enlarged, anchored\""));
     assert!(!page.contains("in the middle of"));
     let refused = program.fail("upscale small.png original.png --report many.html -o folder", 2);
     assert!(refused.starts_with("--report is for one picture"), "{refused}");

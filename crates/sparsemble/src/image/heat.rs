@@ -68,11 +68,12 @@ fn reduced(image: GrayImage, most: Size, run: Run<'_>) -> Result<GrayImage> {
     resize(&image, Size { width: side(width), height: side(height) }, Interpolation::Bicubic, run)
 }
 
-/// The quantile that gets the last colour.
+/// The quantile that gets the last colour; the largest of all if only few are more than nothing.
 fn most(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     let place = ((sorted.len() - 1) as f64 * SHOWN).ceil() as usize;
-    *sorted.select_nth_unstable_by(place, f64::total_cmp).1
+    let (_, &mut quantile, above) = sorted.select_nth_unstable_by(place, f64::total_cmp);
+    if quantile > 0.0 { quantile } else { above.iter().copied().fold(0.0, f64::max) }
 }
 
 /// A channel of the colour of a share of the most.
@@ -100,6 +101,8 @@ mod tests {
         let map = HeatMap::of(&[lone.clone(), lone], size, Run::default()).unwrap();
         assert!((map.most - 2.0).abs() < 1e-12);
         assert!((map.picture.planes[0].row(0)[0] - 255.0).abs() < 1e-9);
+        let hole = GrayImage::from_fn(size, |row, column| if (row, column) == (3, 4) { 7.0 } else { 0.0 }).unwrap();
+        assert!((HeatMap::of(&[hole], size, Run::default()).unwrap().most - 7.0).abs() < 1e-12);
         let nothing = GrayImage::from_fn(size, |_, _| 0.0).unwrap();
         let map = HeatMap::of(&[nothing], Size { width: 10, height: 99 }, Run::default()).unwrap();
         assert_eq!(map.picture.planes[2].size(), Size { width: 10, height: 7 });

@@ -1,13 +1,12 @@
 //! The page to look at: one HTML file with the pictures inside it.
 
-use std::fmt::Write;
-
 use anyhow::Result;
 use sparsemble::image::Size;
+use sparsemble::metrics::Agreement;
 
 use super::digits::FILE;
 use super::report::{HEADINGS, Report};
-use super::task::{Task, part};
+use super::task::{Answer, Task, part};
 use crate::commands::cluster::page::{confusion, map};
 use crate::commands::picture_page::atoms;
 use crate::html::{Cell, HINT, Layer, Page, compare, escaped, photo, picture, shell, table};
@@ -39,30 +38,29 @@ fn cards(report: &Report) -> Result<String> {
     let mut html = "<ul class=\"cards\">\n".to_owned();
     for task in report.tasks {
         let [before, usual, ours] = &task.answers;
-        let piece = |answer: &super::task::Answer| photo(&part(&answer.picture, task.detail, size)?, "", answer.name);
-        let _ = writeln!(
-            html,
-            "<li><a href=\"#{}\"><div class=\"halves two\">{}{}</div><strong>{}</strong><span>{:.1} dB, {} {:.1}</span></a></li>",
+        let piece = |answer: &Answer| photo(&part(&answer.picture, task.detail, size)?, "", answer.name);
+        html += &card(
             task.slug,
-            piece(before)?,
-            piece(ours)?,
-            escaped(task.title),
-            ours.psnr,
-            escaped(usual.name),
-            usual.psnr
+            &format!("<div class=\"halves two\">{}{}</div>", piece(before)?, piece(ours)?),
+            task.short,
+            [format!("{:.1} dB", ours.psnr), format!("{} {:.1} dB", usual.name, usual.psnr)],
         );
     }
     if let Some((name, mosaic)) = report.digits.clusters.first() {
-        let _ = writeln!(
-            html,
-            "<li><a href=\"#cluster\"><div class=\"halves\">{}</div><strong>Group handwritten digits</strong>\
-             <span>{:.0} % right, K-Means {:.0}</span></a></li>",
-            picture(mosaic, "", name)?,
-            100.0 * report.digits.ours.accuracy(),
-            100.0 * report.digits.k_means.accuracy()
-        );
+        let per_cent = |agreement: &Agreement| format!("{:.1} %", 100.0 * agreement.accuracy());
+        let halves = format!("<div class=\"halves\">{}</div>", picture(mosaic, "", name)?);
+        let figures = [per_cent(&report.digits.ours), format!("K-Means {}", per_cent(&report.digits.k_means))];
+        html += &card("cluster", &halves, "Group digits", figures);
     }
     Ok(html + "</ul>\n")
+}
+
+/// What to look at, what it is, our figure and the usual one.
+fn card(link: &str, html: &str, name: &str, [ours, usual]: [String; 2]) -> String {
+    let [ours, usual] = [ours, usual].map(|text| escaped(&text));
+    format!(
+        "<li><a href=\"#{link}\">{html}<strong>{name}</strong><span><em>{ours}</em></span><span>{usual}</span></a></li>\n"
+    )
 }
 
 fn summary(report: &Report) -> String {
@@ -80,7 +78,7 @@ fn summary(report: &Report) -> String {
 }
 
 fn section(task: &Task, report: &Report) -> Result<String> {
-    let layer = |answer: &super::task::Answer| Layer {
+    let layer = |answer: &Answer| Layer {
         name: format!("{}, {:.2} dB", answer.name, answer.psnr),
         picture: answer.picture.clone(),
     };

@@ -61,6 +61,7 @@ fn enlarged(run: Run<'_>) -> Result<Task> {
     Ok(Task {
         slug: "enlarge",
         title: "Enlarge a photograph",
+        short: "Enlarge",
         what: "enlarge Chelsea twice",
         words: "Chelsea at half her size, made twice as wide and as high again. Six dictionaries, and four more for what these \
                 leave over, each choose the atom that is most like what surrounds a pixel; the linear maps that these atoms \
@@ -95,6 +96,7 @@ fn recovered(run: Run<'_>) -> Result<Task> {
     Ok(Task {
         slug: "recover",
         title: "Recover a photograph from a quarter of its numbers",
+        short: "Recover from 25 %",
         what: "recover a photograph from 25 %",
         words: "Of every block of 8 × 8 pixels only sixteen random sums are kept, and nothing else. Least squares finds one of the \
                 many pictures that fit them. Local Gaussians find a likely one for each block on its own; turns of a prior that \
@@ -132,6 +134,7 @@ fn without_noise(run: Run<'_>) -> Result<Task> {
     Ok(Task {
         slug: "denoise",
         title: "Remove noise",
+        short: "Remove noise",
         what: "remove noise of σ = 25",
         words: "White noise of standard deviation 25, as a file of 8 bits holds it. The Gaussian blur is the best of five, chosen by \
                 comparing with the original; what is beside it knows only the noisy picture and how strong the noise is.",
@@ -171,6 +174,7 @@ fn filled_in(run: Run<'_>) -> Result<Task> {
     Ok(Task {
         slug: "inpaint",
         title: "Fill in missing pixels",
+        short: "Fill in pixels",
         what: "fill in 60 % of the pixels",
         words: "Sixty per cent of the pixels are gone. Smooth filling makes each the mean of its neighbours, from coarse to fine; \
                 what patches elsewhere in the picture look like tells the rest.",

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::digits::Digits;
-use super::task::Task;
+use super::task::{Answer, Task};
 
 pub(super) struct Report<'a> {
     pub(super) tasks: &'a [Task],
@@ -60,7 +60,8 @@ impl Report<'_> {
 
     pub(super) fn json(&self) -> Value {
         let task = |task: &Task| {
-            let answer = |answer: &super::task::Answer| json!({ "name": answer.name, "psnr": answer.psnr, "file": task.file(answer.name) });
+            let answer =
+                |answer: &Answer| json!({ "name": answer.name, "psnr": answer.psnr, "file": task.file(answer.name) });
             json!({
                 "task": task.slug,
                 "answers": task.answers.iter().map(answer).collect::<Vec<_>>(),

@@ -12,6 +12,8 @@ pub(super) struct Task {
     /// In the names of files and in links.
     pub(super) slug: &'static str,
     pub(super) title: &'static str,
+    /// The same in a few words.
+    pub(super) short: &'static str,
     /// What was done, for a row of a table.
     pub(super) what: &'static str,
     /// What was done, for a reader.

@@ -19,11 +19,12 @@ pub(super) fn of<T: Scalar>(
 ) -> Result<String> {
     let description = Description::of(model);
     let name = arguments.output.file_name().unwrap_or_default().to_string_lossy();
-    let lead = format!("{}, learned from {} in {seconds:.1} seconds.", description.words(), record.data.description);
+    let lead =
+        format!("{}, learned from {}. It took {seconds:.1} seconds.", description.words(), record.data.description);
     let mut page = Page::new("sparsemble train", &name, &capitalised(&lead));
     let mut figures =
         vec![("samples", record.data.n_samples.to_string()), ("atoms in all", model.n_atoms().to_string())];
-    figures.extend(error(model).map(|error| ("error at the end", format!("{error:.4e}"))));
+    figures.extend(error(model).map(|error| ("error at the end", short(error))));
     page.add(&facts(&figures));
     if let Some(curve) = curve(model) {
         page.section("convergence", "How the error fell", &curve);
@@ -64,6 +65,11 @@ fn curve<T: Scalar>(model: &Model<T>) -> Option<String> {
     }
     let labels = Labels { title: "Error by step", horizontal: "step", vertical: "error" };
     Some(html::plot(&lines(&labels, &series), &description))
+}
+
+/// Four digits that count.
+fn short(value: f64) -> String {
+    if (1e-3..1e5).contains(&value.abs()) { format!("{value:.4}") } else { format!("{value:.3e}") }
 }
 
 fn capitalised(text: &str) -> String {

@@ -68,7 +68,7 @@ pub(super) fn of(
         lead: format!("From {from} to {to} pixels in {seconds:.1} seconds."),
         facts: Vec::new(),
         window,
-        layers: vec![layer("bicubic interpolation", None, before), layer(&format!("by {method}"), None, after)],
+        layers: vec![layer("bicubic interpolation", None, before), layer(&format!("enlarged, {method}"), None, after)],
         result: 1,
         deviations: vec![GrayImage::new(window.size, deviation)?],
         atoms: Vec::new(),
