@@ -1,7 +1,7 @@
 """A real browser for the pages that the program makes: headless Chromium through its driver.
 
-Tests take the fixture ``browser`` (see conftest.py). Where there is no Chromium, or no driver, they are skipped, and
-the summary says so.
+Tests take the fixture ``browser`` (see conftest.py). Where there is no Chromium, or no driver, they are
+skipped, and the summary says so.
 """
 
 import json

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use crate::invariants::{self, LIBRARY};
 use crate::markdown::Markdown;
 use crate::workspace::Workspace;
-use crate::{changelog, features, paper_map};
+use crate::{changelog, features, paper_map, readme};
 
 /// A code span that starts with one of these names a place in the repository.
 const TOP_FOLDERS: [&str; 8] = ["crates/", "python/", "xtask/", "docs/", "data/", "changelog.d/", ".ci/", ".cargo/"];
@@ -30,6 +30,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     faults.extend(paper_map::faults(workspace)?);
     faults.extend(invariants::faults(workspace)?);
     faults.extend(features::faults(workspace)?);
+    faults.extend(readme::faults(workspace)?);
     let fragments = changelog::fragments(workspace)?;
     ensure!(faults.is_empty(), "{} faults in the documentation:\n{}", faults.len(), faults.join("\n"));
     println!("{} documents and {} changelog fragments are sound", documents.len(), fragments.len());

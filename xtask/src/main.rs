@@ -13,6 +13,7 @@ mod paper_map;
 mod python;
 mod readme;
 mod rust;
+mod screenshots;
 mod workspace;
 
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ cargo xtask <task>
   golden                rewrite the golden files of the tests from their references
   bench NAME [ARGUMENT]...
                         run python/benchmarks/NAME.py against the wheel and the rivals; arguments go to the script
+  screenshots           take the pictures of the documents anew; needs Chromium and its driver
   changelog             fold the fragments of changelog.d into CHANGELOG.md under the workspace's version
   help                  this text";
 
@@ -39,6 +41,7 @@ enum Task<'a> {
     Test { arguments: &'a [String] },
     Golden,
     Bench { name: &'a str, arguments: &'a [String] },
+    Screenshots,
     Changelog,
     Help,
 }
@@ -52,6 +55,7 @@ impl<'a> Task<'a> {
             ("golden", []) => Ok(Self::Golden),
             ("bench", [name, arguments @ ..]) => Ok(Self::Bench { name, arguments }),
             ("bench", []) => bail!("bench needs a name, for example `cargo xtask bench coding --quick`"),
+            ("screenshots", []) => Ok(Self::Screenshots),
             ("changelog", []) => Ok(Self::Changelog),
             ("help" | "--help" | "-h", _) => Ok(Self::Help),
             _ => bail!("cannot run `cargo xtask {}`\n\n{HELP}\n\nSteps of ci:\n{}", words.join(" "), ci::step_list()),
@@ -64,6 +68,7 @@ impl<'a> Task<'a> {
             Self::Test { arguments } => rust::test_with(workspace, arguments)?,
             Self::Golden => golden::rewrite(workspace)?,
             Self::Bench { name, arguments } => bench::run_script(workspace, name, arguments)?,
+            Self::Screenshots => screenshots::take(workspace)?,
             Self::Changelog => changelog::fold(workspace)?,
             Self::Help => println!("{HELP}\n\nSteps of ci:\n{}", ci::step_list()),
         }

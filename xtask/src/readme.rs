@@ -32,6 +32,28 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
+/// Every figure in the rows of a table that end in a link to a page of measurements and is not in that page.
+pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>> {
+    let text = workspace.read(README)?;
+    let mut faults = Vec::new();
+    for (line, row) in Markdown::parse(&text).prose {
+        let Some(page) = row.strip_suffix(") |").and_then(|row| row.rsplit_once("](")).map(|(_, page)| page) else {
+            continue;
+        };
+        let measured = workspace.read(page)?;
+        for figure in figures(row).filter(|figure| !measured.contains(figure)) {
+            faults.push(format!("{README}:{line}: {figure} is not in {page}; take the figure that is"));
+        }
+    }
+    Ok(faults)
+}
+
+/// The numbers with a point in a row.
+fn figures(row: &str) -> impl Iterator<Item = &str> {
+    let words = row.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    words.map(|word| word.trim_matches('.')).filter(|word| word.contains('.'))
+}
+
 /// The lines of a block without their comments.
 fn commands<'a>(fence: &'a Fence<'_>) -> impl Iterator<Item = &'a str> {
     fence.lines.iter().map(|line| line.split('#').next().unwrap_or(line).trim()).filter(|line| !line.is_empty())
@@ -82,6 +104,12 @@ fn path_with(first: &Path) -> Result<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_are_numbers_with_a_point() {
+        let row = "| ×2, Set5 | 36.933 dB | bicubic 33.661 dB, twice. | [page](docs/A.md) |";
+        assert!(figures(row).eq(["36.933", "33.661"]));
+    }
 
     #[test]
     fn comments_are_no_part_of_a_command() {

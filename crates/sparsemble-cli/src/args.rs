@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Code a photograph with every coder and ensemble, compare them and write the pictures to look at.
+    /// See what it does: photographs enlarged, recovered and restored, digits grouped, and a page to look at.
     Demo(DemoArguments),
     /// Repeat an experiment of the paper and check what the paper says of it.
     Paper(PaperArguments),

@@ -73,6 +73,11 @@ impl Description {
         }
     }
 
+    /// The atoms of the first dictionary.
+    pub(crate) fn n_atoms(&self) -> usize {
+        self.n_atoms
+    }
+
     pub(crate) fn json(&self) -> Value {
         json!({
             "kind": self.kind,

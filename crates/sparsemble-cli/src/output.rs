@@ -1,10 +1,12 @@
 //! Files to be written, and the rule that nothing is overwritten unasked.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use serde_json::Value;
+
+use crate::failure::Usage;
 
 /// Checks before the work begins that a file can be written at its end.
 pub(crate) fn claim(path: &Path, force: bool) -> Result<()> {
@@ -20,6 +22,25 @@ pub(crate) fn claim(path: &Path, force: bool) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Checks before the work begins that all of these can be written at its end, none over another or over an input.
+pub(crate) fn claim_apart(inputs: &[(&str, &Path)], outputs: &[(&str, Option<&PathBuf>)], force: bool) -> Result<()> {
+    let mut taken: Vec<(&str, PathBuf)> = inputs.iter().map(|(name, path)| (*name, place(path))).collect();
+    for (option, path) in outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))) {
+        claim(path, force)?;
+        if let Some((other, _)) = taken.iter().find(|(_, other)| *other == place(path)) {
+            return Err(Usage(format!("{option} and {other} are the same file {}; choose two", path.display())).into());
+        }
+        taken.push((option, place(path)));
+    }
+    Ok(())
+}
+
+/// A file by its folder and its name, however it was written.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).join(path.file_name().unwrap_or_default())
 }
 
 /// Prints the result: one JSON object, or text for people.

@@ -28,7 +28,7 @@ pub mod fig6;
 mod grouping;
 mod outcome;
 mod parts;
-mod plot;
+pub mod plot;
 pub mod printed;
 mod recovery;
 mod sensing;

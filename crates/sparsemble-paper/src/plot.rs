@@ -46,18 +46,18 @@ text { font: 13px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-seri
 
 /// What is written on a plot.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Labels<'a> {
+pub struct Labels<'a> {
     /// At the top.
-    pub(crate) title: &'a str,
+    pub title: &'a str,
     /// Below the horizontal axis.
-    pub(crate) horizontal: &'a str,
+    pub horizontal: &'a str,
     /// Beside the vertical axis.
-    pub(crate) vertical: &'a str,
+    pub vertical: &'a str,
 }
 
 /// Values that belong together.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Series {
+pub struct Series {
     name: String,
     values: Vec<f64>,
     colour: usize,
@@ -66,7 +66,7 @@ pub(crate) struct Series {
 
 impl Series {
     /// A series of this name, in one of six colours.
-    pub(crate) fn new(name: &str, values: Vec<f64>, colour: usize) -> Self {
+    pub fn new(name: &str, values: Vec<f64>, colour: usize) -> Self {
         Self { name: name.to_owned(), values, colour, is_pale: false }
     }
 
@@ -82,7 +82,7 @@ impl Series {
 }
 
 /// A group of bars for each name; every series has one bar in each. The axis starts at zero.
-pub(crate) fn bars(labels: &Labels<'_>, groups: &[String], series: &[Series]) -> String {
+pub fn bars(labels: &Labels<'_>, groups: &[String], series: &[Series]) -> String {
     let axis = Axis::new(0.0, largest(series));
     let mut plot = frame(labels, series, axis, square);
     let group_width = (RIGHT - LEFT) / groups.len().max(1) as f64;
@@ -108,7 +108,7 @@ pub(crate) fn bars(labels: &Labels<'_>, groups: &[String], series: &[Series]) ->
 }
 
 /// A line for each series over 1, 2, 3 …
-pub(crate) fn lines(labels: &Labels<'_>, series: &[Series]) -> String {
+pub fn lines(labels: &Labels<'_>, series: &[Series]) -> String {
     let values = || series.iter().flat_map(|one| one.values.iter().copied());
     let axis = Axis::new(values().fold(f64::INFINITY, f64::min), largest(series));
     let mut plot = frame(labels, series, axis, marker);

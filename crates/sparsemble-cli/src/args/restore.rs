@@ -1,5 +1,6 @@
 //! What can be typed after `sparsemble sense`, `recover` and `restore`.
 
+use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -109,7 +110,7 @@ pub(crate) struct RecoverArguments {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  sparsemble restore noisy.png --task denoise --sigma 25 -o clean.png
+  sparsemble restore noisy.png --task denoise --sigma 25 --report clean.html -o clean.png
   sparsemble restore scratched.png --task inpaint --mask scratches.png -o whole.png
   sparsemble restore blurred.png --task deblur --kernel gaussian:sigma=1.6 --sigma 2 -o sharp.png
 
@@ -158,6 +159,11 @@ pub(crate) struct PictureArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
 
+    /// Write a page to look at to this .html file: before and after under a line that moves, how sure each pixel is,
+    /// settings.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
     /// Write 16 bits a sample [default: 8 for recover, for restore as many as IMAGE has].
     #[arg(long)]
     pub(crate) sixteen_bit: bool,
@@ -172,6 +178,17 @@ pub(crate) enum Preset {
     Paper,
 }
 
+impl RestoreArguments {
+    /// The noise that was given, or that of the task.
+    pub(crate) fn sigma(&self) -> f64 {
+        self.sigma.unwrap_or(match self.task {
+            Task::Denoise => 25.0,
+            Task::Inpaint => 0.0,
+            Task::Deblur => 1.0,
+        })
+    }
+}
+
 /// What to restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Task {
@@ -181,4 +198,14 @@ pub(crate) enum Task {
     Inpaint,
     /// Undo a blur.
     Deblur,
+}
+
+impl Display for Task {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Denoise => "denoise",
+            Self::Inpaint => "inpaint",
+            Self::Deblur => "deblur",
+        })
+    }
 }

@@ -114,6 +114,10 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<Dtype>,
 
+    /// Write a page to look at to this .html file: the error step by step, the atoms, settings.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
     /// Go on where an earlier run of the same training was left.
     #[arg(long)]
     pub(crate) resume: bool,

@@ -9,7 +9,7 @@ use super::RunArguments;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  sparsemble upscale photo.jpg --scale 2 -o large.png
+  sparsemble upscale photo.jpg --scale 2 --report large.html -o large.png
   sparsemble upscale scans/ --scale 3 -o larger/
   sparsemble upscale photo.png --size 1920x1080 --method lanczos -o photo-hd.png
 
@@ -44,6 +44,11 @@ pub(crate) struct UpscaleArguments {
     /// ten times as many. For one picture.
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
+
+    /// Write a page to look at to this .html file: the picture beside bicubic interpolation under a line that moves,
+    /// how sure each pixel is, settings. For one picture.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) run: RunArguments,

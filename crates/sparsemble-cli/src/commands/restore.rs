@@ -11,9 +11,11 @@ use sparsemble::restoration::{Restored, deblur, denoise, inpaint};
 use sparsemble::{Run, matrix_file};
 
 use super::measured::matrix_of_rows;
-use super::restored::{decibels, prepare, write};
+use super::picture_page::{PicturePage, layer, qualities};
+use super::restored::{Truth, decibels, prepare, write, written};
 use crate::args::{RestoreArguments, Task};
 use crate::failure::Usage;
+use crate::html::Window;
 use crate::output::print;
 use crate::progress::Progress;
 
@@ -35,7 +37,12 @@ pub(crate) fn run(arguments: &RestoreArguments) -> Result<()> {
     write(&arguments.picture, picture.depth, &planes)?;
     let damaged = truth.psnr(picture.planes.iter())?;
     let psnr = truth.psnr(planes.iter().map(|plane| &plane.image))?;
-    report(arguments, &picture, (damaged, psnr), started.elapsed().as_secs_f64())
+    let seconds = started.elapsed().as_secs_f64();
+    if let Some(path) = &arguments.picture.report {
+        let page = page(arguments, (&picture, &planes, &truth), (damaged, psnr), seconds)?;
+        sparsemble_paper::write(path, page.html(arguments.run.threads)?)?;
+    }
+    report(arguments, &picture, (damaged, psnr), seconds)
 }
 
 /// An option that the task does not use is refused and not passed over.
@@ -60,14 +67,14 @@ enum Work {
 impl Work {
     fn prepare(arguments: &RestoreArguments, size: Size) -> Result<Self> {
         Ok(match arguments.task {
-            Task::Denoise => Self::Denoise(arguments.sigma.unwrap_or(25.0)),
+            Task::Denoise => Self::Denoise(arguments.sigma()),
             Task::Inpaint => {
                 let path = arguments.mask.as_deref().context("no mask was given")?;
-                Self::Inpaint(mask(path, size)?, arguments.sigma.unwrap_or(0.0))
+                Self::Inpaint(mask(path, size)?, arguments.sigma())
             }
             Task::Deblur => {
                 let text = arguments.kernel.as_deref().context("no kernel was given")?;
-                Self::Deblur(kernel(text, size)?, arguments.sigma.unwrap_or(1.0))
+                Self::Deblur(kernel(text, size)?, arguments.sigma())
             }
         })
     }
@@ -102,6 +109,48 @@ fn kernel(text: &str, size: Size) -> Result<Blur> {
     }
 }
 
+/// The page to look at.
+fn page(
+    arguments: &RestoreArguments,
+    (picture, planes, truth): (&Picture, &[Restored], &Truth),
+    (damaged, psnr): (Option<f64>, Option<f64>),
+    seconds: f64,
+) -> Result<PicturePage> {
+    let size = picture.planes[0].size();
+    let (window, sigma) = (Window::of(size), arguments.sigma());
+    let name = arguments.image.file_name().unwrap_or_default().to_string_lossy();
+    let (title, done) = match arguments.task {
+        Task::Denoise => {
+            (format!("{name}, without its noise"), format!("noise of standard deviation {sigma} taken out"))
+        }
+        Task::Inpaint => (format!("{name}, filled in"), "missing pixels filled in".to_owned()),
+        Task::Deblur => (format!("{name}, sharp again"), "blur undone".to_owned()),
+    };
+    let mut layers = vec![
+        layer("before", damaged, window.cut_all(&picture.planes)?),
+        layer("restored", psnr, window.cut_all(planes.iter().map(|plane| &plane.image))?),
+    ];
+    if let Some(truth) = truth.planes() {
+        layers.push(layer("original", None, window.cut_all(truth)?));
+    }
+    let mut settings = vec![("picture", arguments.image.display().to_string()), ("task", arguments.task.to_string())];
+    settings.push(("noise", format!("{sigma} grey levels")));
+    settings.extend(arguments.mask.as_ref().map(|path| ("mask", path.display().to_string())));
+    settings.extend(arguments.kernel.as_ref().map(|kernel| ("kernel", kernel.clone())));
+    Ok(PicturePage {
+        program: "sparsemble restore",
+        title,
+        lead: format!("{size} pixels, {done} in {seconds:.1} seconds."),
+        facts: qualities(&[("PSNR before", damaged), ("PSNR restored", psnr)]),
+        window,
+        layers,
+        result: 1,
+        deviations: window.cut_all(planes.iter().map(|plane| &plane.deviation))?,
+        atoms: Vec::new(),
+        settings,
+    })
+}
+
 fn report(
     arguments: &RestoreArguments,
     picture: &Picture,
@@ -109,17 +158,17 @@ fn report(
     seconds: f64,
 ) -> Result<()> {
     let (size, n_planes) = (picture.planes[0].size(), picture.planes.len());
-    let task = format!("{:?}", arguments.task).to_lowercase();
+    let task = arguments.task.to_string();
     let compared = match (damaged, psnr) {
         (Some(damaged), Some(psnr)) => format!("\nPSNR {damaged:.2} dB before, {psnr:.2} dB after"),
         _ => String::new(),
     };
-    let text =
-        format!("{task}: {size} picture ({seconds:.1} s){compared}\nwrote {}", arguments.picture.output.display());
+    let text = format!("{task}: {size} picture ({seconds:.1} s){compared}\nwrote {}", written(&arguments.picture));
     let object = json!({
         "program": "sparsemble restore",
         "version": env!("CARGO_PKG_VERSION"),
         "output": arguments.picture.output.display().to_string(),
+        "report": arguments.picture.report.as_ref().map(|path| path.display().to_string()),
         "uncertainty": arguments.picture.uncertainty.as_ref().map(|path| path.display().to_string()),
         "task": task,
         "width": size.width,

@@ -10,7 +10,7 @@ use sparsemble::restoration::Restored;
 use sparsemble::{Matrix, matrix_file};
 
 use crate::args::PictureArguments;
-use crate::output::claim;
+use crate::output::{claim, claim_apart};
 
 /// How much brighter than its deviation a pixel of the picture of deviations is.
 const BRIGHTER: f64 = 10.0;
@@ -21,7 +21,12 @@ pub(super) struct Truth(Option<Vec<GrayImage>>);
 /// Checks before the work begins that all can be written at its end, and reads what a picture of this size and as many
 /// planes is to be compared with.
 pub(super) fn prepare(arguments: &PictureArguments, force: bool, size: Size, n_planes: usize) -> Result<Truth> {
-    claim(&arguments.output, force)?;
+    let outputs = [
+        ("--output", Some(&arguments.output)),
+        ("--uncertainty", arguments.uncertainty.as_ref()),
+        ("--report", arguments.report.as_ref()),
+    ];
+    claim_apart(&[], &outputs, force)?;
     PictureFormat::of(&arguments.output)?;
     if let Some(path) = &arguments.uncertainty {
         claim_uncertainty(path, force)?;
@@ -56,8 +61,9 @@ impl Truth {
         Ok(Some(-10.0 * (errors.iter().sum::<f64>() / errors.len() as f64).log10()))
     }
 
-    pub(super) fn is_known(&self) -> bool {
-        self.0.is_some()
+    /// The planes, if they are known.
+    pub(super) fn planes(&self) -> Option<&[GrayImage]> {
+        self.0.as_deref()
     }
 }
 
@@ -83,6 +89,12 @@ pub(super) fn write_uncertainty(path: &Path, deviations: &[GrayImage]) -> Result
         |plane: &GrayImage| GrayImage::from_fn(plane.size(), |row, column| BRIGHTER * plane.row(row)[column]);
     let planes = deviations.iter().map(brighter).collect::<sparsemble::Result<_>>()?;
     Ok(write_picture(path, &Picture { planes, depth: BitDepth::Eight })?)
+}
+
+/// The files that were written for people to look at.
+pub(super) fn written(arguments: &PictureArguments) -> String {
+    let files = [Some(&arguments.output), arguments.uncertainty.as_ref(), arguments.report.as_ref()];
+    files.into_iter().flatten().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// A figure for a report; infinite for pictures that are the same.

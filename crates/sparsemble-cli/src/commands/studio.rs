@@ -9,12 +9,12 @@ use sparsemble_studio::{Limits, Sample, Settings, Studio};
 
 use crate::args::StudioArguments;
 use crate::output::{print, warn};
-use crate::photographs::{PHOTO, TRAINING};
+use crate::photographs::{CAMERA, CHELSEA, COFFEE};
 
 static SAMPLES: [Sample; 3] = [
-    Sample { name: "camera.png", bytes: PHOTO },
-    Sample { name: "chelsea.png", bytes: TRAINING[0] },
-    Sample { name: "coffee.png", bytes: TRAINING[1] },
+    Sample { name: "camera.png", bytes: CAMERA },
+    Sample { name: "chelsea.png", bytes: CHELSEA },
+    Sample { name: "coffee.png", bytes: COFFEE },
 ];
 
 pub(crate) fn run(arguments: &StudioArguments) -> Result<()> {

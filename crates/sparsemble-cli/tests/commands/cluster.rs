@@ -90,11 +90,16 @@ fn the_graph_and_the_page_are_written() {
     let graph = read_codes::<f32>(program.path("g.npz")).unwrap();
     assert_eq!((graph.n_atoms(), graph.n_samples()), (COUNT, COUNT));
     let page = String::from_utf8(program.bytes("r.html")).unwrap();
-    for part in ["<svg", "data:image/png;base64,", "&lt;b&gt;up", "Repeat it: <code>sparsemble cluster table.csv -k 3"]
-    {
+    for part in [
+        "<svg",
+        "data:image/png;base64,",
+        "&lt;b&gt;up",
+        "<code>sparsemble cluster table.csv -k 3",
+        "id=\"eigenvalues\"",
+    ] {
         assert!(page.contains(part), "{part}");
     }
-    assert!(!page.contains("<b>up") && !page.contains("http"));
+    assert!(!page.contains("<b>up") && !page.contains("http:") && !page.contains("https:"));
 }
 
 #[test]

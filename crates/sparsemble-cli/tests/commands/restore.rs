@@ -1,6 +1,6 @@
 //! `sparsemble sense`, `sparsemble recover` and `sparsemble restore`.
 
-use sparsemble::degradation::{Blur, Degradation, Projection};
+use sparsemble::degradation::{Blur, Degradation, Projection, with_white_noise};
 use sparsemble::image::{BitDepth, GrayImage, Picture, Size, read, read_picture, write_picture, write_png};
 use sparsemble::metrics::psnr;
 use sparsemble::{Matrix, matrix_file};
@@ -165,4 +165,47 @@ fn a_blur_is_undone_by_its_name_or_its_kernel() {
     assert!((again - quality).abs() < 0.1, "{again} for {quality}");
     assert!(program.fail(&format!("{words} --kernel gaussian:sigma=1.6 --sigma=-1"), 1).contains("noise = -1"));
     assert!(program.fail(&format!("{words} --kernel box"), 2).contains("gaussian:sigma=1.6"));
+}
+
+#[test]
+fn a_report_has_the_pictures_the_figures_and_the_command() {
+    let (program, photo) = with_photo();
+    let noisy = with_white_noise(&photo, 25.0, 3).unwrap();
+    write_png(program.path("noisy.png"), &noisy, BitDepth::Eight).unwrap();
+    let words = "restore noisy.png --task denoise --sigma 25 --reference photo.png --report page.html -o clean.png";
+    let told = program.json(words);
+    assert_eq!(told["report"], "page.html");
+    let page = String::from_utf8(program.bytes("page.html")).unwrap();
+    assert_eq!(page.matches("<figure class=\"layer\"").count(), 3);
+    for (name, psnr) in [("before", &told["psnr_before"]), ("restored", &told["psnr"])] {
+        assert!(page.contains(&format!("data-name=\"{name}, {:.2} dB\"", psnr.as_f64().unwrap())), "{name}");
+    }
+    assert!(page.contains(&format!("<code>sparsemble {words} --json</code>")));
+    assert!(page.contains("grey levels and more") && !page.contains("http:") && !page.contains("https:"));
+    // Recovered without an original: still before and after.
+    program.succeed("sense photo.png -o z.npz");
+    let (text, _) = program.succeed("recover z.npz --report found.html --uncertainty error.png -o found.png");
+    assert!(text.ends_with("wrote found.png, error.png, found.html\n"), "{text}");
+    let page = String::from_utf8(program.bytes("found.html")).unwrap();
+    assert!(page.contains("data-name=\"every block on its own\"") && page.contains("data-name=\"recovered\""));
+    assert!(!page.contains("id=\"atoms\""));
+    // Nothing is lost to two outputs of one name, or written over unasked.
+    let same = program.fail("restore noisy.png --task denoise --report ./out.png -o out.png", 2);
+    assert_eq!(same, "--report and --output are the same file ./out.png; choose two");
+    assert!(program.fail("restore noisy.png --task denoise --report page.html -o out.png", 1).contains("--force"));
+    assert!(!program.files().contains(&"out.png".to_owned()));
+}
+
+#[test]
+fn the_page_of_a_megapixel_is_no_larger_than_five_megabytes() {
+    let program = Program::new();
+    // Three colours of nothing but noise is what is hardest to write down.
+    let grey =
+        GrayImage::from_fn(Size { width: 1280, height: 800 }, |row, column| 128.0 + (row + column) as f64 / 30.0);
+    let grey = grey.unwrap();
+    let planes = [1, 2, 3].map(|seed| with_white_noise(&grey, 25.0, seed).unwrap()).into();
+    write_picture(program.path("noisy.png"), &Picture { planes, depth: BitDepth::Eight }).unwrap();
+    let report = "--method bicubic --scale 1 --report page.html -o same.png";
+    program.succeed(&format!("upscale noisy.png {report}"));
+    assert!(program.bytes("page.html").len() < 5_000_000, "{} bytes", program.bytes("page.html").len());
 }

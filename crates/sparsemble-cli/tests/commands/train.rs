@@ -217,3 +217,32 @@ fn a_model_that_is_saved_again_is_the_same_file() {
     save(program.path("again"), &loaded.model, &loaded.record).unwrap();
     assert!(program.bytes("m") == program.bytes("again"));
 }
+
+#[test]
+fn a_report_shows_how_the_error_fell_and_the_atoms() {
+    let program = Program::new();
+    let train = |options: &str| {
+        let picture = photograph("brick.png");
+        let words = format!(
+            "train --atoms 8 --patch 4 --samples 400 --report page.html --force -o m {options} {}",
+            picture.display()
+        );
+        let (text, _) = program.succeed(&words);
+        assert!(text.ends_with("wrote m; look at page.html\n"), "{text}");
+        String::from_utf8(program.bytes("page.html")).unwrap()
+    };
+    let boosted = train("--method boost-km --models 8 --validation 0.3");
+    assert!(boosted.contains("id=\"convergence\"") && boosted.contains("data:image/svg+xml;base64,"));
+    // Of eight dictionaries the first six are shown.
+    assert_eq!(boosted.matches("The atoms of dictionary").count(), 6);
+    assert!(boosted.contains("<dt>min_variance</dt><dd>10</dd>"));
+    // Averaged dictionaries have no errors to show.
+    assert!(!train("--method rand-ex-av --models 2").contains("id=\"convergence\""));
+    assert!(train("--method alt-opt --iterations 3").contains("id=\"convergence\""));
+    // Samples that are no square patches have no pictures.
+    let samples = Program::with_samples::<f32>();
+    let narrow = Matrix::from_fn(15, 60, |r, i| (r * i) as f32);
+    matrix_file::write(samples.path("narrow.npy"), narrow.view()).unwrap();
+    samples.succeed("train --method rand-ex-av --atoms 4 --report page.html -o m narrow.npy");
+    assert!(!String::from_utf8(samples.bytes("page.html")).unwrap().contains("id=\"atoms\""));
+}

@@ -198,3 +198,26 @@ fn an_upscaler_is_trained_on_pictures_resumed_and_used() {
         assert!(line.contains(says), "{words}: {line}");
     }
 }
+
+#[test]
+fn a_report_compares_with_bicubic_interpolation_and_shows_the_middle_of_what_is_large() {
+    let program = with_pictures();
+    program.succeed("upscale small.png --report page.html -o large.png");
+    let page = String::from_utf8(program.bytes("page.html")).unwrap();
+    assert!(page.contains("data-name=\"bicubic interpolation\"") && page.contains("data-name=\"by anchored\""));
+    assert!(!page.contains("in the middle of"));
+    let refused = program.fail("upscale small.png original.png --report many.html -o folder", 2);
+    assert!(refused.starts_with("--report is for one picture"), "{refused}");
+    // Strip by strip, with alpha: the piece on the page is the middle of what was written.
+    let wide = Size { width: 1100, height: 900 };
+    let plane = |level: usize| GrayImage::from_fn(wide, |row, column| ((row * level + column) % 256) as f64).unwrap();
+    let layout = Layout { size: wide, channels: 4, depth: BitDepth::Eight, profile: None, exif: None };
+    let planes = [1, 2, 3, 0].map(plane);
+    write_by_rows(program.path("wide.png"), &layout, wide.height, |_| Ok(planes.to_vec())).unwrap();
+    program.succeed("upscale wide.png --method bicubic --report page.html --force -o wider.png");
+    let page = String::from_utf8(program.bytes("page.html")).unwrap();
+    assert!(page.contains("in the middle of 2200×1800"), "{}", page.len());
+    // Interpolation beside itself: both pieces are the same picture.
+    let pieces: Vec<&str> = page.split("src=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(pieces[0] == pieces[1] && pieces[0].len() > 1000);
+}

@@ -1,11 +1,13 @@
-//! Pictures: the samples in memory, in other sizes, brightness and colour apart, and files on disk.
+//! Pictures: the samples in memory, in other sizes, brightness and colour apart, quantities as colours, and files on disk.
 
+mod heat;
 #[cfg(feature = "io")]
 mod io;
 mod plane;
 mod resize;
 mod ycbcr;
 
+pub use heat::{HEAT, HeatMap};
 #[cfg(feature = "io")]
 pub use io::{
     Layout, PictureFormat, Raster, decode, decode_picture, encode_by_rows, encode_picture, encode_png, read,

@@ -1,14 +1,25 @@
 //! A first guess of missing pixels: from coarse to fine, each the mean of its neighbours.
 
-use crate::error::Result;
+use crate::degradation::{Degradation, Mask};
+use crate::error::{Result, expect_size};
 use crate::image::{GrayImage, Size};
 
 /// Sweeps that smooth what was guessed at each scale.
 const SWEEPS: usize = 20;
 
-/// The picture with every pixel that is not `known` guessed from those that are; at least one must be.
-pub(super) fn filled(image: &GrayImage, known: &[bool]) -> Result<GrayImage> {
-    let weights = known.iter().map(|&known| f64::from(u8::from(known))).collect();
+/// The picture with every pixel that the mask does not see guessed from those around it, from coarse to fine. What
+/// [`inpaint`](super::inpaint) starts from: smooth and quick.
+///
+/// # Cost
+/// Some twenty passes over the picture.
+///
+/// # Errors
+/// If the mask is of another size.
+pub fn fill_smoothly(image: &GrayImage, mask: &Mask) -> Result<GrayImage> {
+    let pixels = Degradation::<f64>::n_features(mask);
+    expect_size("mask: number of pixels (that of the image)", image.samples().len(), pixels)?;
+    let mut weights = vec![0.0; pixels];
+    mask.seen().iter().for_each(|&pixel| weights[pixel] = 1.0);
     let scale = Scale { size: image.size(), values: image.samples().to_vec(), weights };
     GrayImage::new(image.size(), scale.filled())
 }
@@ -100,7 +111,7 @@ mod tests {
         let border = |row: usize, column: usize| row == 0 || column == 0 || row == 16 || column == 20;
         let known: Vec<bool> =
             (0..21 * 17).map(|i| border(i / 21, i % 21) || (i / 21 * 7 + i % 21 * 3) % 5 == 0).collect();
-        let found = filled(&slope, &known).unwrap();
+        let found = fill_smoothly(&slope, &Mask::new(&known).unwrap()).unwrap();
         for (i, (a, b)) in found.samples().iter().zip(slope.samples()).enumerate() {
             let allowed = if known[i] { 0.0 } else { 1.0 };
             assert!((a - b).abs() <= allowed, "pixel {i}: {a} for {b}");
@@ -112,6 +123,7 @@ mod tests {
         let size = Size { width: 9, height: 1 };
         let image = GrayImage::from_fn(size, |_, column| if column == 4 { 7.0 } else { f64::MAX }).unwrap();
         let known: Vec<bool> = (0..9).map(|column| column == 4).collect();
-        assert!(filled(&image, &known).unwrap().samples().iter().all(|value| (value - 7.0).abs() < 1e-12));
+        let found = fill_smoothly(&image, &Mask::new(&known).unwrap()).unwrap();
+        assert!(found.samples().iter().all(|value| (value - 7.0).abs() < 1e-12));
     }
 }

@@ -6,7 +6,7 @@
 //! | a picture from the measurements of its blocks | [`BlockMeasurements`], [`CompressiveRecovery`] |
 //! | noise taken out by what the patches of a picture have in common | [`NonLocal`] |
 //! | a picture made larger (§IV-B) | [`super_resolution`] |
-//! | noise, holes, blur | [`denoise`], [`inpaint`], [`deblur`] |
+//! | noise, holes, blur | [`denoise`], [`inpaint`] (from [`fill_smoothly`]), [`deblur`] |
 //! | whatever an operator does, in the way that suits it | `Operated`, `recover` (feature `io`) |
 //! | a picture from anything seen of it, by turns of a prior and of the data | [`ImageLevel`], [`PicturePrior`] |
 
@@ -28,6 +28,7 @@ pub use blockwise::{Blockwise, Dc, measure};
 #[cfg(feature = "io")]
 pub use by_operator::{Operated, recover};
 pub use compressive::{BlockMeasurements, CompressiveRecovery, FirstEstimate};
+pub use filling::fill_smoothly;
 pub use image_level::{ImageLevel, Observation, Restored};
 #[cfg(feature = "io")]
 pub use natural::natural_gaussians;

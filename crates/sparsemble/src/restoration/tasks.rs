@@ -5,7 +5,7 @@ use crate::degradation::{Blur, Degradation, Mask};
 use crate::error::{Error, Result, expect_size};
 use crate::image::GrayImage;
 
-use super::filling::filled;
+use super::filling::fill_smoothly;
 use super::image_level::{ImageLevel, Observation, Restored, check_noise};
 use super::nonlocal::NonLocal;
 use super::opinions::Opinions;
@@ -39,8 +39,6 @@ pub fn inpaint(image: &GrayImage, mask: &Mask, noise: f64, run: Run<'_>) -> Resu
     expect_size("mask: number of pixels (that of the image)", image.samples().len(), n_features)?;
     let mut measurements = vec![0.0; mask.seen().len()];
     mask.apply(image.samples(), &mut measurements);
-    let mut known = vec![false; n_features];
-    mask.seen().iter().for_each(|&pixel| known[pixel] = true);
     if mask.seen().len() == n_features && noise <= 0.0 {
         let deviation = GrayImage::new(image.size(), vec![0.0; n_features])?;
         return Ok(Restored { image: image.clone(), deviation });
@@ -49,7 +47,7 @@ pub fn inpaint(image: &GrayImage, mask: &Mask, noise: f64, run: Run<'_>) -> Resu
     let mut prior = NonLocal { side: if missing > FEW_KNOWN { 8 } else { 6 }, ..NonLocal::default() };
     let seen = Observation { size: image.size(), phi: mask, measurements: &measurements, noise };
     let level = ImageLevel { turns: 80, first_noise: 15.0_f64.max(noise), last_noise: 1.5, ..ImageLevel::default() };
-    level.restore(&seen, filled(image, &known)?, &mut prior, run)
+    level.restore(&seen, fill_smoothly(image, mask)?, &mut prior, run)
 }
 
 /// Undoes a blur, in the presence of noise of this standard deviation.

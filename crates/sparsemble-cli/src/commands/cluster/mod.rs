@@ -1,8 +1,7 @@
 //! `sparsemble cluster`: samples in, a cluster for each out.
 
-mod page;
+pub(crate) mod page;
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
@@ -18,7 +17,7 @@ use sparsemble::{Run, Scalar};
 
 use crate::args::ClusterArguments;
 use crate::failure::Usage;
-use crate::output::{claim, print, warn};
+use crate::output::{claim_apart, print, warn};
 use crate::progress::Progress;
 
 /// What columns are called that are hardly features.
@@ -31,14 +30,7 @@ pub(crate) fn run(arguments: &ClusterArguments) -> Result<()> {
         ("--save-graph", arguments.save_graph.as_ref()),
         ("--report", arguments.report.as_ref()),
     ];
-    let mut taken = vec![("FILE", place(&arguments.samples))];
-    for (option, path) in outputs.into_iter().filter_map(|(option, path)| Some((option, path?))) {
-        claim(path, arguments.run.force)?;
-        if let Some((other, _)) = taken.iter().find(|(_, other)| *other == place(path)) {
-            return Err(Usage(format!("{option} and {other} are the same file {}; choose two", path.display())).into());
-        }
-        taken.push((option, place(path)));
-    }
+    claim_apart(&[("FILE", &arguments.samples)], &outputs, arguments.run.force)?;
     if let Some(path) = arguments.save_graph.as_ref().filter(|path| path.extension().is_none_or(|end| end != "npz")) {
         return Err(Usage(format!("--save-graph {}: the name must end in .npz", path.display())).into());
     }
@@ -46,12 +38,6 @@ pub(crate) fn run(arguments: &ClusterArguments) -> Result<()> {
         f32::NAME => cluster::<f32>(arguments),
         _ => cluster::<f64>(arguments),
     }
-}
-
-/// A file by its folder and its name, however it was written.
-fn place(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).join(path.file_name().unwrap_or_default())
 }
 
 /// What was found, and how long each stage took.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use sparsemble::image::{BitDepth, GrayImage, write_png};
+use sparsemble::image::{Picture, write_picture};
 
 /// The file that says a folder is ours: the figures of the run. Written before all others.
 const MARK: &str = "sparsemble-demo.json";
@@ -49,8 +49,8 @@ impl Folder {
         self.write_text(MARK, &format!("{results:#}\n")).map(drop)
     }
 
-    pub(super) fn write_picture(&self, name: &str, picture: &GrayImage) -> Result<()> {
-        Ok(write_png(self.path.join(name), picture, BitDepth::Eight)?)
+    pub(super) fn write_picture(&self, name: &str, picture: &Picture) -> Result<()> {
+        Ok(write_picture(self.path.join(name), picture)?)
     }
 
     pub(super) fn write_text(&self, name: &str, text: &str) -> Result<PathBuf> {

@@ -1,48 +1,42 @@
-//! `sparsemble demo`: one photograph through every coder and every ensemble.
-//!
-//! Models trained on patches of two photographs code every patch of a third, which they have never seen; the picture
-//! rebuilt from the codes is compared with the original.
+//! `sparsemble demo`: what the program can do, on photographs and a table that are part of it.
 
-mod contenders;
+mod digits;
 mod folder;
 mod page;
+mod photos;
 mod report;
-mod trial;
+mod task;
 
-use std::io::Write;
+use std::ops::ControlFlow;
 
 use anyhow::Result;
+use sparsemble::Run;
 
 use crate::args::DemoArguments;
+use crate::output::print;
+use crate::progress::Progress;
+use digits::Digits;
 use folder::Folder;
 use report::Report;
-use trial::Trial;
+use task::Task;
 
 pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
     // Claimed first: a folder that cannot be used should not cost the user the wait.
     let folder = Folder::claim(&arguments.output, arguments.force)?;
-    let trial = Trial::prepare()?;
-    let outcomes = trial.run(&contenders::all(), arguments.threads())?;
-    let report = Report { trial: &trial, outcomes: &outcomes, threads: arguments.threads(), folder: folder.path() };
-
+    let progress = Progress::start("")?;
+    let threads = arguments.threads();
+    let mut tasks = Vec::new();
+    for (name, make) in photos::ALL {
+        let tell = |done: usize, total: usize| -> ControlFlow<()> { progress.tell_of(name, done, total) };
+        tasks.push(make(Run::threads(threads).on_progress(&tell))?);
+    }
+    let digits = Digits::group(&folder, Run::threads(threads))?;
+    drop(progress);
+    let report = Report { tasks: &tasks, digits: &digits, threads, folder: folder.path() };
     folder.mark(&report.json())?;
-    folder.write_picture("original.png", &trial.photo)?;
-    for outcome in &outcomes {
-        folder.write_picture(&outcome.file(), &outcome.picture)?;
-        folder.write_picture(&outcome.atoms_file(), &outcome.mosaic)?;
+    for (name, picture) in tasks.iter().flat_map(Task::files) {
+        folder.write_picture(&name, picture)?;
     }
     let page = folder.write_text("index.html", &page::of(&report)?)?;
-
-    let mut stdout = std::io::stdout().lock();
-    if arguments.json {
-        writeln!(stdout, "{:#}", report.json())?;
-    } else {
-        write!(stdout, "{}", report.text())?;
-        writeln!(stdout, "Open {} to see the pictures.", page.display())?;
-    }
-    for outcome in outcomes.iter().filter(|outcome| outcome.unconverged > 0) {
-        let (name, patches) = (outcome.name, outcome.unconverged);
-        writeln!(std::io::stderr(), "warning: {name}: {patches} patches stopped before they reached the tolerance")?;
-    }
-    Ok(())
+    print(arguments.json, &report.json(), &format!("{}\nOpen {} to see the pictures.", report.text(), page.display()))
 }

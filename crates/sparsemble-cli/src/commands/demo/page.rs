@@ -1,47 +1,127 @@
 //! The page to look at: one HTML file with the pictures inside it.
 
+use std::fmt::Write;
+
 use anyhow::Result;
-use sparsemble::image::GrayImage;
+use sparsemble::image::Size;
 
-use super::contenders::N_ATOMS;
-use super::report::{HEADINGS, NOTE, Report};
-use super::trial::Outcome;
-use crate::html;
+use super::digits::FILE;
+use super::report::{HEADINGS, Report};
+use super::task::{Task, part};
+use crate::commands::cluster::page::{confusion, map};
+use crate::commands::picture_page::atoms;
+use crate::html::{Cell, HINT, Layer, Page, compare, escaped, photo, picture, shell, table};
 
-const STYLE: &str = "\
-  body { max-width: 1100px; }
-  th, td { padding: .3rem .9rem; }
-  .pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 1.5rem; }
-  .atoms { image-rendering: pixelated; }
-";
-
-/// Whose atoms are shown: random patches, and what is made of them.
-const SHOWN: [&str; 3] = ["one-sparse", "alt-opt", "boost-km"];
+/// The side of the pieces at the top of the page.
+const DETAIL: usize = 160;
 
 pub(super) fn of(report: &Report) -> Result<String> {
-    let header = HEADINGS.map(|heading| format!("<th scope=\"col\">{heading}</th>")).concat();
-    let row = |outcome: &Outcome| {
-        let cells = report.cells(outcome).map(|cell| format!("<td>{cell}</td>")).concat();
-        format!("<tr><td>{}</td>{cells}</tr>\n", outcome.name)
-    };
-    let rows = report.outcomes.iter().map(row).collect::<Vec<_>>().concat();
-    let mut figures = figure(&report.trial.photo, "", "The photograph")?;
-    for outcome in report.outcomes {
-        figures += &figure(&outcome.picture, "", &format!("{}: {:.2} dB", outcome.name, outcome.psnr))?;
-    }
-    for outcome in report.outcomes.iter().filter(|outcome| SHOWN.contains(&outcome.slug)) {
-        figures += &figure(&outcome.mosaic, "atoms", &format!("{N_ATOMS} atoms of {}", outcome.name))?;
-    }
-    let body = format!(
-        "<h1>One photograph, every coder and ensemble</h1>\n<p>{}.</p>\n\
-         <table>\n<thead><tr><th scope=\"col\">model and coder</th>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
-         <p>{NOTE}</p>\n\
-         <div class=\"pictures\">\n{figures}</div>\n",
-        report.caption()
+    let seconds: f64 = report.tasks.iter().map(|task| task.seconds).sum::<f64>() + report.digits.seconds;
+    let lead = format!(
+        "Five things that sparse models do, on photographs and a table that are part of the program: {seconds:.0} seconds of \
+         work on {} thread{}, no training, no download.",
+        report.threads,
+        if report.threads == 1 { "" } else { "s" }
     );
-    Ok(html::document("sparsemble demo", STYLE, &body))
+    let mut page = Page::new("sparsemble demo", "What sparsemble does", &lead);
+    page.add(&cards(report)?);
+    page.section("summary", "In figures", &summary(report));
+    for task in report.tasks {
+        page.section(task.slug, task.title, &section(task, report)?);
+    }
+    page.section("cluster", "Group handwritten digits", &digits(report)?);
+    Ok(page.close())
 }
 
-fn figure(picture: &GrayImage, class: &str, caption: &str) -> Result<String> {
-    Ok(format!("<figure>{}<figcaption>{caption}</figcaption></figure>\n", html::picture(picture, class, caption)?))
+/// A piece of every task, half before and half after, with a link to it.
+fn cards(report: &Report) -> Result<String> {
+    let size = Size { width: DETAIL, height: DETAIL };
+    let mut html = "<ul class=\"cards\">\n".to_owned();
+    for task in report.tasks {
+        let [before, usual, ours] = &task.answers;
+        let piece = |answer: &super::task::Answer| photo(&part(&answer.picture, task.detail, size)?, "", answer.name);
+        let _ = writeln!(
+            html,
+            "<li><a href=\"#{}\"><div class=\"halves two\">{}{}</div><strong>{}</strong><span>{:.1} dB, {} {:.1}</span></a></li>",
+            task.slug,
+            piece(before)?,
+            piece(ours)?,
+            escaped(task.title),
+            ours.psnr,
+            escaped(usual.name),
+            usual.psnr
+        );
+    }
+    if let Some((name, mosaic)) = report.digits.clusters.first() {
+        let _ = writeln!(
+            html,
+            "<li><a href=\"#cluster\"><div class=\"halves\">{}</div><strong>Group handwritten digits</strong>\
+             <span>{:.0} % right, K-Means {:.0}</span></a></li>",
+            picture(mosaic, "", name)?,
+            100.0 * report.digits.ours.accuracy(),
+            100.0 * report.digits.k_means.accuracy()
+        );
+    }
+    Ok(html + "</ul>\n")
+}
+
+fn summary(report: &Report) -> String {
+    let rows: Vec<(String, Vec<Cell>)> = report
+        .lines()
+        .into_iter()
+        .map(|(name, cells)| {
+            let cell = |(number, text): (usize, String)| Cell { text, best: number == 2 };
+            (name, cells.into_iter().enumerate().map(cell).collect())
+        })
+        .collect();
+    let note = "<p>PSNR against the original, or the share of the digits that are in the right group: more is better. The gain is \
+                over the baseline.</p>\n";
+    format!("{}{note}", table(&HEADINGS.map(str::to_owned), &rows))
+}
+
+fn section(task: &Task, report: &Report) -> Result<String> {
+    let layer = |answer: &super::task::Answer| Layer {
+        name: format!("{}, {:.2} dB", answer.name, answer.psnr),
+        picture: answer.picture.clone(),
+    };
+    let mut layers: Vec<Layer> = task.answers.iter().map(layer).collect();
+    layers.push(Layer { name: "original".to_owned(), picture: task.original.clone() });
+    // Said once.
+    let hint = if task.slug == report.tasks[0].slug { HINT } else { "" };
+    Ok(format!(
+        "<p>{} It took {:.1} seconds.</p>\n{hint}{}<p class=\"do\">Do it yourself:</p>\n{}",
+        escaped(task.words),
+        task.seconds,
+        compare(&layers, 2, "")?,
+        shell(&in_folder(task.commands, report))
+    ))
+}
+
+fn in_folder(commands: &str, report: &Report) -> String {
+    commands.replace("DIR", &report.folder.display().to_string())
+}
+
+fn digits(report: &Report) -> Result<String> {
+    let digits = report.digits;
+    let words = format!(
+        "{} digits of 8 × 8 pixels, written by hand, in ten groups, found without being told what they are: each is coded by the \
+         nearest atoms of thirty dictionaries of other digits, and those that share atoms are alike. K-Means, the best of ten, \
+         has the right group for {:.1} % of them, this {:.1} %, in {:.1} seconds. Below is a part of each group.",
+        digits.found.labels.len(),
+        100.0 * digits.k_means.accuracy(),
+        100.0 * digits.ours.accuracy(),
+        digits.seconds
+    );
+    let graph = digits.found.similarity.graph().map(|built| map(&built.graph, &digits.found.vertices)).transpose()?;
+    let command =
+        format!("sparsemble cluster DIR/{FILE} -k 10 --label-column digit --report digits.html -o groups.csv");
+    Ok(format!(
+        "<p>{}</p>\n{}<div class=\"grid\" style=\"--least: 24rem; margin-top: 2rem\">\n{}<div>{}</div>\n</div>\n\
+         <p class=\"do\">Do it yourself:</p>\n{}",
+        escaped(&words),
+        atoms(&digits.clusters)?.replace("--least: 14rem", "--least: 10rem"),
+        graph.unwrap_or_default(),
+        confusion(&digits.classes, &digits.ours),
+        shell(&in_folder(&command, report))
+    ))
 }

@@ -4,116 +4,82 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::contenders::N_ATOMS;
-use super::trial::{N_TRAINING, Outcome, SIDE, STRIDE, Trial};
-use crate::photographs::{PHOTO_NAME, TRAINING_NAMES};
+use super::digits::Digits;
+use super::task::Task;
 
 pub(super) struct Report<'a> {
-    pub(super) trial: &'a Trial,
-    pub(super) outcomes: &'a [Outcome],
+    pub(super) tasks: &'a [Task],
+    pub(super) digits: &'a Digits,
     pub(super) threads: usize,
     pub(super) folder: &'a Path,
 }
 
-/// The columns of the table after the contender's name.
-pub(super) const HEADINGS: [&str; 6] =
-    ["atoms/patch", "PSNR (dB)", "worst gap", "training (s)", "coding (s)", "patches/s"];
+/// The columns of the table.
+pub(super) const HEADINGS: [&str; 5] = ["", "before", "baseline", "sparsemble", "gain"];
 
-/// How to read the table.
-pub(super) const NOTE: &str = "The first six code in one dictionary of random patches. λ is for intensities from 0 to 1. \
-                              The worst gap is the largest duality gap of a patch, as a fraction of its energy.";
+/// A line of the table: what was done, and the other columns.
+pub(super) type Line = (String, [String; 4]);
 
 impl Report<'_> {
-    /// What was done, in a sentence.
-    pub(super) fn caption(&self) -> String {
-        format!(
-            "{PHOTO_NAME}, {} pixels: {} overlapping {SIDE}×{SIDE} patches coded with dictionaries of {N_ATOMS} atoms, \
-             trained on {} patches of {} (float32, {} thread{})",
-            self.trial.photo.size(),
-            thousands(self.trial.n_patches() as f64),
-            thousands(N_TRAINING as f64),
-            TRAINING_NAMES.join(" and "),
-            self.threads,
-            if self.threads == 1 { "" } else { "s" },
-        )
+    /// The table, line by line. The gain is over the baseline.
+    pub(super) fn lines(&self) -> Vec<Line> {
+        let of_task = |task: &Task| {
+            let [before, usual, ours] = &task.answers;
+            let named = |name: &str, psnr: f64| format!("{name} {psnr:.2} dB");
+            let gain = format!("+{:.2} dB", ours.psnr - usual.psnr);
+            (
+                task.what.to_owned(),
+                [named(before.name, before.psnr), named(usual.name, usual.psnr), format!("{:.2} dB", ours.psnr), gain],
+            )
+        };
+        let [ours, k_means] = [&self.digits.ours, &self.digits.k_means].map(|agreement| 100.0 * agreement.accuracy());
+        let digits = (
+            format!("group {} digits", self.digits.found.labels.len()),
+            [
+                "–".to_owned(),
+                format!("K-Means {k_means:.1} %"),
+                format!("{ours:.1} %"),
+                format!("{:+.1} %", ours - k_means),
+            ],
+        );
+        self.tasks.iter().map(of_task).chain([digits]).collect()
     }
 
     pub(super) fn text(&self) -> String {
-        let line =
-            |name: &str, cells: [String; 6]| format!("{name:24}{}\n", cells.map(|cell| format!("{cell:>13}")).concat());
-        let mut text = format!("{}\n\n{}", self.caption(), line("model and coder", HEADINGS.map(String::from)));
-        for outcome in self.outcomes {
-            text += &line(outcome.name, self.cells(outcome));
+        let line = |name: &str, cells: [&str; 4]| {
+            let [before, usual, ours, gain] = cells;
+            format!("{name:32}{before:>24}{usual:>26}{ours:>13}{gain:>11}\n")
+        };
+        let [name, cells @ ..] = HEADINGS;
+        let mut text = line(name, cells);
+        for (name, cells) in self.lines() {
+            text += &line(&name, cells.each_ref().map(String::as_str));
         }
-        text + "\n" + NOTE + "\n"
-    }
-
-    /// The figures of one coder, in the order of [`HEADINGS`].
-    pub(super) fn cells(&self, outcome: &Outcome) -> [String; 6] {
-        [
-            format!("{:.2}", outcome.atoms_per_patch),
-            format!("{:.2}", outcome.psnr),
-            outcome.worst_gap.map_or("–".into(), |gap| format!("{gap:.1e}")),
-            format!("{:.3}", outcome.training_seconds),
-            format!("{:.3}", outcome.seconds),
-            thousands(self.rate(outcome)),
-        ]
+        text + "\nPSNR in dB, or the share of the digits that are in the right group: more is better.\n"
     }
 
     pub(super) fn json(&self) -> Value {
-        let results = self.outcomes.iter().map(|outcome| {
+        let task = |task: &Task| {
+            let answer = |answer: &super::task::Answer| json!({ "name": answer.name, "psnr": answer.psnr, "file": task.file(answer.name) });
             json!({
-                "coder": outcome.name,
-                "file": outcome.file(),
-                "atoms_per_patch": outcome.atoms_per_patch,
-                "psnr": outcome.psnr,
-                "worst_gap": outcome.worst_gap,
-                "unconverged": outcome.unconverged,
-                "training_seconds": outcome.training_seconds,
-                "seconds": outcome.seconds,
-                "patches_per_second": self.rate(outcome),
+                "task": task.slug,
+                "answers": task.answers.iter().map(answer).collect::<Vec<_>>(),
+                "original": task.file("original"),
+                "seconds": task.seconds,
             })
-        });
+        };
         json!({
             "program": "sparsemble demo",
             "version": env!("CARGO_PKG_VERSION"),
-            "image": PHOTO_NAME,
-            "width": self.trial.photo.size().width,
-            "height": self.trial.photo.size().height,
-            "training_images": TRAINING_NAMES,
-            "n_training_samples": N_TRAINING,
-            "patch_side": SIDE,
-            "stride": STRIDE,
-            "n_samples": self.trial.n_patches(),
-            "n_atoms": N_ATOMS,
-            "dtype": "float32",
-            "threads": self.threads,
             "output": self.folder.display().to_string(),
-            "results": results.collect::<Vec<_>>(),
+            "threads": self.threads,
+            "pictures": self.tasks.iter().map(task).collect::<Vec<_>>(),
+            "digits": {
+                "n_samples": self.digits.found.labels.len(),
+                "accuracy": self.digits.ours.accuracy(),
+                "accuracy_of_k_means": self.digits.k_means.accuracy(),
+                "seconds": self.digits.seconds,
+            },
         })
-    }
-
-    fn rate(&self, outcome: &Outcome) -> f64 {
-        self.trial.n_patches() as f64 / outcome.seconds.max(f64::MIN_POSITIVE)
-    }
-}
-
-/// A whole number with its thousands apart.
-fn thousands(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let separate = |(place, digit): (usize, char)| {
-        let apart = place > 0 && (digits.len() - place).is_multiple_of(3);
-        apart.then_some(',').into_iter().chain([digit])
-    };
-    digits.chars().enumerate().flat_map(separate).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::thousands;
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!([0.0, 999.0, 1000.4, 1_234_567.0].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 }

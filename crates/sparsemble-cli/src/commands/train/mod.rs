@@ -1,5 +1,6 @@
 //! `sparsemble train`: from pictures or a matrix to a model file.
 
+mod page;
 mod place;
 mod settings;
 mod source;
@@ -70,7 +71,11 @@ impl<'a, T: Scalar> Training<'a, T> {
         model_file::save(&self.arguments.output, &trained.model, &record)?;
         place.clear();
         drop(progress);
-        self.report(&trained, resumed, start.elapsed().as_secs_f64())
+        let seconds = start.elapsed().as_secs_f64();
+        if let Some(path) = &self.arguments.report {
+            sparsemble_paper::write(path, page::of(self.arguments, &trained.model, &record, seconds)?)?;
+        }
+        self.report(&trained, resumed, seconds)
     }
 
     /// What is written beside the model.
@@ -107,14 +112,16 @@ impl<'a, T: Scalar> Training<'a, T> {
         let told = error.map_or(String::new(), |error| format!(", error {error:.4e}"));
         let text = format!(
             "{method}: {} of {} features, from {n_samples} samples{told} ({seconds:.1} s)\n\
-             wrote {output}; look at it with: sparsemble info {output}",
+             wrote {output}; {}",
             description.words(),
             description.features(),
+            page::look(self.arguments, &format!("look at it with: sparsemble info {output}")),
         );
         let object = json!({
             "program": "sparsemble train",
             "version": env!("CARGO_PKG_VERSION"),
             "output": output.to_string(),
+            "report": self.arguments.report.as_ref().map(|path| path.display().to_string()),
             "method": method.name(),
             "model": description.json(),
             "dtype": T::NAME,

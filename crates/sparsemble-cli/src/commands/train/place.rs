@@ -8,7 +8,7 @@ use sparsemble::{Error, Model, Scalar};
 
 use crate::args::TrainArguments;
 use crate::failure::Interrupted;
-use crate::output::claim;
+use crate::output::claim_apart;
 
 /// The model file and the checkpoint beside it.
 pub(super) struct Place {
@@ -23,7 +23,7 @@ impl Place {
         let mut name = model.clone().into_os_string();
         name.push(".checkpoint");
         let checkpoint = PathBuf::from(name);
-        claim(&model, arguments.run.force)?;
+        claim_apart(&[], &[("--output", Some(&model)), ("--report", arguments.report.as_ref())], arguments.run.force)?;
         if checkpoint.exists() && !arguments.resume && !arguments.run.force {
             bail!(
                 "{} holds a run that was left; add --resume to go on with it or --force to begin anew",

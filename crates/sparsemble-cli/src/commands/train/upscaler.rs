@@ -11,8 +11,8 @@ use sparsemble::restoration::super_resolution::{UpscalerLearner, UpscalerLearnin
 use sparsemble::{Matrix, Model, Run};
 
 use super::place::Place;
-use super::settings;
 use super::source::names;
+use super::{page, settings};
 use crate::args::TrainArguments;
 use crate::description::Description;
 use crate::output::print;
@@ -42,7 +42,11 @@ pub(super) fn run(arguments: &TrainArguments) -> Result<()> {
     model_file::save(&arguments.output, &model, &record)?;
     place.clear();
     drop(progress);
-    report(arguments, &model, (pictures.len(), resumed), started.elapsed().as_secs_f64())
+    let seconds = started.elapsed().as_secs_f64();
+    if let Some(path) = &arguments.report {
+        sparsemble_paper::write(path, page::of(arguments, &model, &record, seconds)?)?;
+    }
+    report(arguments, &model, (pictures.len(), resumed), seconds)
 }
 
 /// What is written beside the model. Pictures that are others make another fingerprint.
@@ -78,13 +82,15 @@ fn report(
 ) -> Result<()> {
     let (output, description) = (arguments.output.display(), Description::of(model));
     let text = format!(
-        "{}, from {n_pictures} pictures ({seconds:.1} s)\nwrote {output}; use it with: sparsemble upscale --model {output}",
-        description.words()
+        "{}, from {n_pictures} pictures ({seconds:.1} s)\nwrote {output}; {}",
+        description.words(),
+        page::look(arguments, &format!("use it with: sparsemble upscale --model {output}"))
     );
     let object = json!({
         "program": "sparsemble train",
         "version": env!("CARGO_PKG_VERSION"),
         "output": output.to_string(),
+        "report": arguments.report.as_ref().map(|path| path.display().to_string()),
         "method": "upscaler",
         "model": description.json(),
         "dtype": "float32",

@@ -1,6 +1,7 @@
 //! `sparsemble upscale`: pictures made larger.
 
 mod method;
+mod page;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,15 +11,16 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use sparsemble::Run;
-use sparsemble::image::{BitDepth, GrayImage, Layout, PictureFormat, Raster, Size, write_by_rows};
-use sparsemble::restoration::super_resolution::Enlargement;
+use sparsemble::image::{BitDepth, GrayImage, Interpolation, Layout, PictureFormat, Raster, Size, write_by_rows};
+use sparsemble::restoration::super_resolution::{Enlargement, Interpolated};
 
 use self::method::Method;
+use self::page::Piece;
 use super::measured::parse_size;
 use super::restored::{claim_uncertainty, write_uncertainty};
 use crate::args::UpscaleArguments;
 use crate::failure::Usage;
-use crate::output::{claim, print, warn};
+use crate::output::{claim, claim_apart, print, warn};
 use crate::pictures::pictures_of;
 use crate::progress::Progress;
 
@@ -31,6 +33,10 @@ pub(crate) fn run(arguments: &UpscaleArguments) -> Result<()> {
     if let Some(path) = &arguments.uncertainty {
         claim_uncertainty(path, arguments.run.force)?;
     }
+    let outputs = [("--uncertainty", arguments.uncertainty.as_ref()), ("--report", arguments.report.as_ref())];
+    let pictures: Vec<(&str, &Path)> =
+        works.iter().flat_map(|work| [("IN", work.input.as_path()), ("--output", &work.output)]).collect();
+    claim_apart(&pictures, &outputs, arguments.run.force)?;
     let progress = Progress::start("enlarging")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
@@ -71,8 +77,12 @@ fn works(arguments: &UpscaleArguments) -> Result<Vec<Work>> {
     }
     let inputs = pictures_of(&arguments.inputs)?;
     let many = inputs.len() > 1 || arguments.inputs[0].is_dir();
-    if many && arguments.uncertainty.is_some() {
-        return Err(Usage("--uncertainty is for one picture; enlarge them one at a time".into()).into());
+    for (given, option) in
+        [(arguments.uncertainty.is_some(), "--uncertainty"), (arguments.report.is_some(), "--report")]
+    {
+        if many && given {
+            return Err(Usage(format!("{option} is for one picture; enlarge them one at a time")).into());
+        }
     }
     let folder = match &arguments.output {
         Some(output) if many || output.is_dir() => {
@@ -144,9 +154,13 @@ impl Work {
         let larger = format.fitted(&Layout { size: to, ..layout.clone() }).with_context(name)?;
         tell_losses(&self.output, &layout, &larger)?;
         let mut deviations = Vec::new();
+        let mut piece = arguments.report.as_ref().map(|_| Piece::new(&larger));
+        let source = |rows| raster.rows(rows);
         write_by_rows(&self.output, &larger, enlargement.step(), |rows| {
-            let source = |rows| raster.rows(rows);
-            let made = enlargement.rows(rows.clone(), &source, run.part(rows, to.height))?;
+            let made = enlargement.rows(rows.clone(), &source, run.part(rows.clone(), to.height))?;
+            if let Some(piece) = &mut piece {
+                piece.keep(rows, &made)?;
+            }
             if arguments.uncertainty.is_some() {
                 deviations.extend(made.deviation.into_samples());
             }
@@ -155,7 +169,14 @@ impl Work {
         if let Some(path) = &arguments.uncertainty {
             write_uncertainty(path, &[GrayImage::new(to, deviations)?])?;
         }
-        Ok(Done { work: self, from: layout.size, to, seconds: started.elapsed().as_secs_f64() })
+        let done = Done { work: self, from: layout.size, to, seconds: started.elapsed().as_secs_f64() };
+        if let (Some(path), Some(piece)) = (&arguments.report, piece) {
+            let bicubic = Interpolated::new(scale, Interpolation::Bicubic)?;
+            let bicubic = Enlargement::new(&bicubic, layout.size, to)?;
+            let before = bicubic.rows(piece.rows(), &source, Run::threads(arguments.run.threads))?;
+            sparsemble_paper::write(path, page::of(arguments, &done, piece, &before)?.html(arguments.run.threads)?)?;
+        }
+        Ok(done)
     }
 }
 
@@ -186,12 +207,18 @@ fn tell_losses(output: &Path, was: &Layout, is: &Layout) -> Result<()> {
     Ok(())
 }
 
+fn method_name(arguments: &UpscaleArguments) -> String {
+    format!("{:?}", arguments.method).to_lowercase()
+}
+
 fn report(arguments: &UpscaleArguments, done: &[Done<'_>]) -> Result<()> {
     let line = |one: &Done<'_>| {
         let Done { work, from, to, seconds } = one;
         format!("{}: {from} to {to} ({seconds:.1} s)\nwrote {}", work.input.display(), work.output.display())
     };
-    let text = done.iter().map(line).collect::<Vec<_>>().join("\n");
+    let further = [&arguments.uncertainty, &arguments.report].into_iter().flatten();
+    let further = further.map(|path| format!("wrote {}", path.display()));
+    let text = done.iter().map(line).chain(further).collect::<Vec<_>>().join("\n");
     let picture = |one: &Done<'_>| -> Value {
         json!({
             "input": one.work.input.display().to_string(),
@@ -204,7 +231,8 @@ fn report(arguments: &UpscaleArguments, done: &[Done<'_>]) -> Result<()> {
     let object = json!({
         "program": "sparsemble upscale",
         "version": env!("CARGO_PKG_VERSION"),
-        "method": format!("{:?}", arguments.method).to_lowercase(),
+        "method": method_name(arguments),
+        "report": arguments.report.as_ref().map(|path| path.display().to_string()),
         "uncertainty": arguments.uncertainty.as_ref().map(|path| path.display().to_string()),
         "pictures": done.iter().map(picture).collect::<Vec<_>>(),
     });
