@@ -90,9 +90,14 @@ export class Brush {
     paint.strokeStyle = paint.fillStyle = PAINT;
     paint.lineWidth = diameter;
     paint.lineCap = paint.lineJoin = "round";
+    // A line from a point to itself is none, so the first point is a disc of its own.
+    const [{ x, y }, ...rest] = points;
     paint.beginPath();
-    paint.moveTo(points[0].x, points[0].y);
-    points.forEach(({ x, y }) => paint.lineTo(x, y));
+    paint.arc(x, y, diameter / 2, 0, 2 * Math.PI);
+    paint.fill();
+    paint.beginPath();
+    paint.moveTo(x, y);
+    rest.forEach((point) => paint.lineTo(point.x, point.y));
     paint.stroke();
   }
 

@@ -39,6 +39,7 @@ export class Viewer {
   /** Arranges the pictures as the view and the zoom say. */
   arrange(view = this.view ?? "slider", zoom = this.zoom) {
     Object.assign(this, { view, zoom, slides: view === "slider" });
+    if (!this.size) return; // nothing to show yet
     find("after-figure").hidden = this.slides;
     for (const id of ["after-over", "handle", "split-row"]) find(id).hidden = !this.slides;
     this.place.classList.toggle("slides", this.slides);
@@ -68,14 +69,15 @@ export class Viewer {
   }
 }
 
+const TALLEST = 75; // percent of the window's height, for a picture that is fitted
+const LARGEST = 4; // pixels of the screen to one of the picture, for one that is fitted
+
 /** Gives an image its size on the screen: as large as fits, or so many pixels of the screen to a pixel. */
-export function fit(image, size, zoom) {
-  const frame = image.closest(".frame");
-  frame.classList.toggle("fit", zoom === "fit");
-  frame.classList.toggle("zoomed", zoom !== "fit" && zoom > 1);
-  const pixels = zoom === "fit" ? "" : `${(size.width * zoom) / devicePixelRatio}px`;
-  image.style.width = pixels;
-  image.style.height = "auto";
-  image.width = size.width;
-  image.height = size.height;
+export function fit(image, { width, height }, zoom) {
+  const pixels = (times) => `${(width * times) / devicePixelRatio}px`;
+  const fitted = `min(100%, ${(TALLEST * width) / height}vh, ${pixels(LARGEST)})`;
+  const sheet = image.closest(".sheet");
+  sheet.style.width = zoom === "fit" ? fitted : pixels(zoom);
+  sheet.classList.toggle("zoomed", zoom > 1);
+  Object.assign(image, { width, height });
 }

@@ -1,6 +1,6 @@
 //! Connections: accepted, counted, each given to a thread of its own.
 
-use std::io;
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,8 +14,12 @@ use crate::pictures::Pictures;
 use crate::routes;
 use crate::settings::Settings;
 
-/// How long to wait when the system has no connection to give, such as when too many files are open.
+/// How long to wait when the system has no connection to give, such as when too many files are open; and for what one
+/// has to say that is not wanted.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long to try to wake up whoever waits for a connection.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A studio that has an address.
 pub struct Studio {
@@ -97,7 +101,10 @@ impl Studio {
         let limits = &self.shared.settings.limits;
         let mut wire = Wire::new(stream, limits.head_time);
         let Some(turn) = self.shared.connections.enter() else {
-            // A few hundred bytes go into an empty buffer without waiting.
+            // Nobody else is welcomed meanwhile, so this must be short. What was sent is read, as to close with bytes unread
+            // would take the answer back.
+            wire.allow(PAUSE);
+            let _head = wire.read(&mut [0; 4096]);
             let busy = Answer::from(Refusal::new(503, "too many requests at a time; try again"));
             let _unanswered = busy.write(&mut wire);
             return;
@@ -122,7 +129,7 @@ impl Stopper {
         self.0.stopped.store(true, Ordering::Relaxed);
         self.0.jobs.close();
         // Whoever waits for a connection wakes up by one.
-        let _woken = TcpStream::connect(self.0.address);
+        let _woken = TcpStream::connect_timeout(&self.0.address, FAREWELL);
     }
 }
 

@@ -206,7 +206,7 @@ pub(crate) fn png(image: &GrayImage) -> Vec<u8> {
 
 /// A picture and a restoration of it that takes long enough to be cancelled.
 pub(crate) fn long_job(studio: &Running) -> String {
-    let picture = studio.picture(&png(&photograph(250)));
+    let picture = studio.picture(&png(&photograph(360)));
     studio.start(&picture, &json!({ "name": "recover", "measurements": 8 }), false)
 }
 

@@ -174,14 +174,15 @@ fn the_oldest_pictures_and_results_go_first() {
 
 #[test]
 fn what_nobody_asks_for_is_stopped_and_dropped() {
-    let studio = Running::with(Limits { idle_time: SOON, ..Limits::default() });
+    let idle_time = Duration::from_secs(1);
+    let studio = Running::with(Limits { idle_time, ..Limits::default() });
     let forgotten = long_job(&studio);
     let picture = studio.picture(&png(&photograph(20)));
     let next = short_job(&studio);
     // It can only begin when the one before it has been stopped.
     studio.ended(&next, "done");
     assert_ne!(studio.job(&forgotten)["state"], "done");
-    std::thread::sleep(SOON);
+    std::thread::sleep(idle_time);
     studio.picture(&png(&photograph(20)));
     assert_eq!(studio.get(&format!("/api/pictures/{picture}")).send().status, 404);
 }
