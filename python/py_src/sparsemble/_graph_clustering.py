@@ -18,7 +18,7 @@ from sparsemble.dictionary import check_method
 from sparsemble.model import seed_of
 
 if TYPE_CHECKING:
-    from sparsemble._native import ClusteringOutcome, ClusteringParameters, GraphParameters
+    from sparsemble._parameters import ClusteringOutcome, ClusteringParameters, GraphParameters
 
 _GRAPH = (
     "method",

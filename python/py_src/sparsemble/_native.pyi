@@ -2,86 +2,60 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sparsemble._parameters import (
+    ClusteringOutcome,
+    ClusteringParameters,
+    KMeansParameters,
+    Parameters,
+    Recipe,
+)
+
+__all__ = [
+    "TOLERANCE",
+    "Model",
+    "Operator",
+    "__version__",
+    "address",
+    "agreement",
+    "assemble_patches",
+    "begin",
+    "cluster",
+    "clustering_defaults",
+    "deblur",
+    "defaults",
+    "denoise",
+    "encode",
+    "encode_weighted",
+    "enlarge",
+    "ensemble_weights",
+    "extract_patches",
+    "first_centers",
+    "first_estimate",
+    "imresize",
+    "inpaint",
+    "lambda_max",
+    "natural",
+    "nearest_centers",
+    "psnr",
+    "recover",
+    "restore",
+    "sense",
+    "simplex_weights",
+    "ssim",
+    "train",
+    "train_upscaler",
+    "weighted_kmeans",
+]
 
 __version__: str
 
 TOLERANCE: float
 """The library's default of `tol`."""
-
-class Parameters(TypedDict):
-    """The parameters of a coder, `None` where not given."""
-
-    argument: str
-    method: str
-    lam: float | None
-    relative_lam: float | None
-    ridge: float | None
-    max_error: float | None
-    max_l1_norm: float | None
-    n_nonzero_coefs: int | None
-    positive: bool
-    atom_weights: NDArray[np.float64] | None
-    tol: float
-    max_iter: int | None
-
-class Recipe(TypedDict):
-    """How to train, `None` for the default of the method."""
-
-    method: str
-    n_components: int | None
-    n_estimators: int | None
-    n_levels: int | None
-    coder: Parameters | None
-    max_iter: int | None
-    tol: float | None
-    positive_dict: bool | None
-    validation_fraction: float | None
-    patience: int | None
-    seed: int
-
-class GraphParameters(TypedDict):
-    """The parameters of a graph, `None` where not given."""
-
-    method: str
-    n_estimators: int | None
-    n_atoms: int | None
-    samples_per_atom: float | None
-    sharpness: float | None
-    lam: float | None
-    ridge: float | None
-    n_nonzero_coefs: int | None
-    n_neighbors: int | None
-    coder_tol: float | None
-    coder_max_iter: int | None
-
-class ClusteringParameters(TypedDict):
-    """How to cluster, `None` for the default of the library and for a guessed number of clusters."""
-
-    n_clusters: int | None
-    max_clusters: int
-    graph: GraphParameters
-    centre: str
-    scale: str
-    unit_norm: bool
-    n_eigenvectors: int | None
-    power: float | None
-    n_init: int | None
-    eigen_tol: float | None
-    eigen_max_iter: int | None
-    seed: int
-
-class KMeansParameters(TypedDict):
-    """How to find centres, `None` for the default of the library."""
-
-    n_clusters: int
-    init: str | _Floats
-    max_iter: int | None
-    tol: float | None
-    seed: int
 
 _Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 _Samples: TypeAlias = tuple[_Floats, NDArray[np.uint8] | None, NDArray[np.int64] | None]
@@ -96,75 +70,53 @@ _Outcome: TypeAlias = tuple[bool, int, _Reals]
 _Weighed: TypeAlias = tuple[_Floats, _Floats, _Reals | None]
 _Certificate: TypeAlias = tuple[bool, list[_Reals]]
 
-def encode(
-    samples: _Samples, dictionary: _Floats, parameters: Parameters, run: _Run, /
-) -> tuple[_Csr, _Report]:
+def encode(samples: _Samples, dictionary: _Floats, parameters: Parameters, run: _Run) -> tuple[_Csr, _Report]:
     """Code the rows of `samples[0]`; X and dictionary have the same dtype."""
 
 def encode_weighted(
-    samples: _Samples, dictionary: _Floats, weights: _Reals, parameters: Parameters, run: _Run, /
+    samples: _Samples, dictionary: _Floats, weights: _Reals, parameters: Parameters, run: _Run
 ) -> tuple[_Csr, _Report]:
     """Code the rows of `samples[0]` by the lasso, each with the weights in its row of `weights`."""
 
-def lambda_max(samples: _Samples, dictionary: _Floats, run: _Run, /) -> NDArray[np.float64]:
+def lambda_max(samples: _Samples, dictionary: _Floats, run: _Run) -> NDArray[np.float64]:
     """Find the smallest λ that gives each row the zero code."""
 
-class ClusteringOutcome(TypedDict):
-    """The clusters, and what the stages have found."""
-
-    labels: NDArray[np.int32]
-    vertices: NDArray[np.uint32] | None
-    """The vertex of each sample, if equal samples share one."""
-    n_clusters: int
-    scale: str
-    eigenvalues: _Reals
-    embedding: _Reals
-    """A row for each vertex."""
-    residual: float
-    converged: bool
-    unconverged: int
-    """The samples whose codes fell short."""
-    formed: bool
-    """Whether the matrix is that of the graph, or of the codes whose product it is."""
-    matrix: _Csr
-    n_columns: int
-    stage_seconds: dict[str, float]
-
-def cluster(samples: _Floats, parameters: ClusteringParameters, run: _Run, /) -> ClusteringOutcome:
+def cluster(samples: _Floats, parameters: ClusteringParameters, run: _Run) -> ClusteringOutcome:
     """Cluster the rows of X."""
 
-def clustering_defaults(method: str, /) -> dict[str, Any]:
+def clustering_defaults(method: str) -> dict[str, Any]:
     """Give the defaults of a method by the names of the estimators."""
 
 def weighted_kmeans(
-    samples: _Floats, masses: _Reals, parameters: KMeansParameters, run: _Run, /
+    samples: _Floats, masses: _Reals, parameters: KMeansParameters, run: _Run
 ) -> tuple[_Floats, NDArray[np.int32], float, int, bool]:
     """Find centres, the label of each row, inertia, iterations, and whether it converged."""
 
-def first_centers(samples: _Floats, masses: _Reals, parameters: KMeansParameters, run: _Run, /) -> _Floats:
+def first_centers(samples: _Floats, masses: _Reals, parameters: KMeansParameters, run: _Run) -> _Floats:
     """Choose the centres that the clustering with these parameters begins with."""
 
-def nearest_centers(centers: _Floats, samples: _Floats, run: _Run, /) -> NDArray[np.int32]:
+def nearest_centers(centers: _Floats, samples: _Floats, run: _Run) -> NDArray[np.int32]:
     """Find the nearest centre of each row; both have the same dtype."""
 
-def agreement(classes: NDArray[np.int64], clusters: NDArray[np.int64], /) -> tuple[float, float, float]:
+def agreement(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> tuple[float, float, float]:
     """Give accuracy, NMI and ARI of two labels for each sample."""
 
-def psnr(reference: _Reals, image: _Reals, counted: tuple[int, bool], /) -> float:
+def psnr(reference: _Reals, image: _Reals, counted: tuple[int, bool]) -> float:
     """Compare pictures in planes, without so many pixels at each border, or only their brightness."""
 
-def ssim(reference: _Reals, image: _Reals, counted: tuple[int, bool], run: _Run, /) -> list[float]:
+def ssim(reference: _Reals, image: _Reals, counted: tuple[int, bool], run: _Run) -> list[float]:
     """Compare each pair of planes."""
 
-def imresize(planes: _Reals, target: float | tuple[int, int], lanczos: bool, run: _Run, /) -> _Reals:
+def imresize(planes: _Reals, target: float | tuple[int, int], lanczos: bool, run: _Run) -> _Reals:
     """Give the planes by a factor larger, or in a height and width."""
 
-def extract_patches(planes: _Reals, cut: tuple[int, int], single: bool, /) -> list[_Floats]:
+def extract_patches(planes: _Reals, cut: tuple[int, int], single: bool) -> list[_Floats]:
     """Cut each plane into patches of a side at a stride, one a row."""
 
-def assemble_patches(patches: _Floats, place: tuple[int, int, int, int], /) -> _Reals:
+def assemble_patches(patches: _Floats, place: tuple[int, int, int, int]) -> _Reals:
     """Put a plane together by height, width, side and stride."""
 
+@final
 class Operator:
     """Φ for samples, `shape` being `[n_features]`, or pictures, `shape` being `[height, width]`."""
 
@@ -189,6 +141,7 @@ class Operator:
     def measured(self) -> tuple[int, int] | None:
         """Height and width of what is measured, if it is a picture."""
 
+@final
 class Model:
     """A trained model. It never changes; files and pickles hold its bits."""
 
@@ -273,61 +226,59 @@ class Model:
     def n_atoms(self) -> int:
         """The length of a code."""
 
-def train(set: _Training, parameters: Recipe, steps: _Steps, run: _Run, /) -> tuple[Model, _Outcome]:
+def train(set: _Training, parameters: Recipe, steps: _Steps, run: _Run) -> tuple[Model, _Outcome]:
     """Train on X, sample_weight, phi and dict_init; tell converged, unconverged samples and atom usage."""
 
-def begin(set: _Training, parameters: Recipe, run: _Run, /) -> Model:
+def begin(set: _Training, parameters: Recipe, run: _Run) -> Model:
     """Return a model that has seen nothing yet and goes on learning."""
 
-def defaults(method: str, /) -> dict[str, Any]:
+def defaults(method: str) -> dict[str, Any]:
     """Tell the defaults of a method, by the names of the estimators."""
 
 def ensemble_weights(
-    model: Model, arrays: _Weighed, kind: tuple[str, bool], run: _Run, /
+    model: Model, arrays: _Weighed, kind: tuple[str, bool], run: _Run
 ) -> tuple[_Reals, _Certificate]:
     """Find the best weights under `(constraint, per_sample)`, with the fields of `EnsembleWeights`."""
 
-def simplex_weights(samples: _Floats, points: _Floats, run: _Run, /) -> _Csr:
+def simplex_weights(samples: _Floats, points: _Floats, run: _Run) -> _Csr:
     """Find the weights, of sum one and not negative, of the rows of points that are best for each row."""
 
 _Planes: TypeAlias = NDArray[np.float64]
 _Restored: TypeAlias = tuple[_Planes, _Planes]
 
-def denoise(planes: _Planes, noise: float, run: _Run, /) -> _Restored:
+def denoise(planes: _Planes, noise: float, run: _Run) -> _Restored:
     """Take noise out of planes `(n_planes, height, width)`; return them and the deviation of each pixel."""
 
-def inpaint(planes: _Planes, seen: NDArray[np.uint8], noise: float, run: _Run, /) -> _Restored:
+def inpaint(planes: _Planes, seen: NDArray[np.uint8], noise: float, run: _Run) -> _Restored:
     """Fill in the pixels whose byte in `seen` is 0."""
 
-def deblur(planes: _Planes, kernel: float | _Reals, noise: float, run: _Run, /) -> _Restored:
+def deblur(planes: _Planes, kernel: float | _Reals, noise: float, run: _Run) -> _Restored:
     """Undo a Gaussian blur of this deviation, or that of a kernel."""
 
-def sense(planes: _Planes, phi: _Reals, /) -> _Reals:
+def sense(planes: _Planes, phi: _Reals) -> _Reals:
     """Measure the blocks of planes: `(n_planes, n_blocks, n_measurements)`."""
 
-def recover(
-    measurements: _Reals, phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run, /
-) -> _Restored:
+def recover(measurements: _Reals, phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run) -> _Restored:
     """Recover planes of this height and width from the measurements of their blocks."""
 
 def first_estimate(
-    measurements: _Reals, phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run, /
+    measurements: _Reals, phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run
 ) -> _Planes:
     """Recover the same planes, every block on its own."""
 
 def restore(
-    measurements: _Reals, operator: tuple[str, tuple[int, ...], int], noise: float, run: _Run, /
+    measurements: _Reals, operator: tuple[str, tuple[int, ...], int], noise: float, run: _Run
 ) -> _Restored:
     """Restore a plane from each row, seen through an operator by text, shape and side of blocks."""
 
-def natural(scale: int, /) -> Model:
+def natural(scale: int) -> Model:
     """Return the upscaler of this scale that is part of the library."""
 
-def enlarge(planes: _Planes, method: Model | str, shape: tuple[int, int], run: _Run, /) -> _Restored:
+def enlarge(planes: _Planes, method: Model | str, shape: tuple[int, int], run: _Run) -> _Restored:
     """Enlarge planes, the last of two or four of them alpha, to a height and width."""
 
-def train_upscaler(pictures: list[_Reals], settings: tuple[int, int, int, int], run: _Run, /) -> Model:
+def train_upscaler(pictures: list[_Reals], settings: tuple[int, int, int, int], run: _Run) -> Model:
     """Learn an upscaler by `(scale, atoms, members, seed)`, 0 for the default."""
 
-def address(array: _Floats, /) -> int:
+def address(array: _Floats) -> int:
     """Tell where the library reads `array`: in place, or in a copy."""

@@ -13,7 +13,7 @@ from sparsemble import _native
 from sparsemble._validation import Samples
 
 if TYPE_CHECKING:
-    from sparsemble._native import Parameters
+    from sparsemble._parameters import Parameters
 
 
 class SampleStatus(IntEnum):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 from sparsemble import _native
 
 if TYPE_CHECKING:
-    from sparsemble._native import Parameters
+    from sparsemble._parameters import Parameters
 
 FLOATS = [np.float64, np.float32]
 """The dtypes that are used as they are; everything else becomes the first."""

@@ -16,7 +16,7 @@ from sparsemble._run import Progress, running
 from sparsemble._validation import FLOATS, check_atom_weights, check_parameters, check_samples
 
 if TYPE_CHECKING:
-    from sparsemble._native import Parameters
+    from sparsemble._parameters import Parameters
 
 Method = Literal["lasso", "elastic-net", "omp", "ormp", "mp", "one-sparse", "fista"]
 

@@ -17,7 +17,7 @@ from sparsemble._validation import FLOATS, check_parameters, check_weights
 from sparsemble.model import seed_of
 
 if TYPE_CHECKING:
-    from sparsemble._native import KMeansParameters
+    from sparsemble._parameters import KMeansParameters
 
 
 def kmeans_parallel(

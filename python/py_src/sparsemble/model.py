@@ -22,7 +22,7 @@ from sparsemble._run import running
 from sparsemble._validation import FLOATS, check_parameters, check_phi, check_weights
 
 if TYPE_CHECKING:
-    from sparsemble._native import Recipe
+    from sparsemble._parameters import Recipe
 
 RECIPE = (
     "method",

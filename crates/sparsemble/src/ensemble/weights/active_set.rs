@@ -60,7 +60,12 @@ pub(super) fn energy(gram: &[f64], gamma: &[f64]) -> f64 {
 
 /// Hγ: the product of each residual with that of the combination.
 fn slopes(gram: &[f64], gamma: &[f64]) -> Vec<f64> {
-    gram.chunks_exact(gamma.len()).map(|row| row.iter().zip(gamma).map(|(h, weight)| h * weight).sum()).collect()
+    let mut slopes = vec![0.0; gamma.len()];
+    // H is symmetric, and few weights are not zero: their rows alone are read.
+    for (row, weight) in gram.chunks_exact(gamma.len()).zip(gamma).filter(|(_, weight)| weight.abs() > 0.0) {
+        slopes.iter_mut().zip(row).for_each(|(slope, h)| *slope += h * weight);
+    }
+    slopes
 }
 
 /// H, and what may be used of it.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from sparsemble._run import running
 from sparsemble.compat.spams._arguments import (
     L2ERROR2,
     PENALTY,
@@ -271,30 +272,33 @@ def _learn(
         start = learner.dict_init
         learner.n_features_in_ = samples.shape[1]
         learner._begin(samples[some], None, learner._recipe(start), start)
-    before = learner.n_iter_
-    for done, (epoch, chosen) in enumerate(_batches(len(samples), size)):
-        if done == iterations:
-            return
-        out_of_time = iterations < 0 and time.monotonic() - began > -iterations
-        if out_of_time or (iterations < 0 and _is_settled(learner.objective_curve_[before:], epoch)):
-            return
-        learner.partial_fit(samples[chosen])
+    model, before = learner._model, learner.n_iter_
+    with running(learner.n_threads, None, size) as run:
+        for done, (sizes, chosen) in enumerate(_batches(len(samples), size)):
+            out_of_time = iterations < 0 and time.monotonic() - began > -iterations
+            whole = iterations < 0 and done % len(sizes) == 0
+            if done == iterations or out_of_time or (whole and _is_settled(model.objective[before:], sizes)):
+                break
+            model = model.partial_fit(samples[chosen].astype(learner._dtype, copy=False), None, run)
+    learner._keep(model)
 
 
-def _batches(n: int, size: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Give all signals in a random order, and again in another one; with each batch how many they are."""
+def _batches(n: int, size: int) -> Iterator[tuple[list[int], NDArray[np.intp]]]:
+    """Give all signals in a random order, and again in another one; with each batch the sizes of all."""
     draws = np.random.default_rng(1)
     while True:
         order = draws.permutation(n)
         batches = [order[first : first + size] for first in range(0, n, size)]
-        yield from ((len(batches), batch) for batch in batches)
+        sizes = [len(batch) for batch in batches]
+        yield from ((sizes, batch) for batch in batches)
 
 
-def _is_settled(curve: NDArray[np.float64], epoch: int) -> bool:
+def _is_settled(curve: NDArray[np.float64], sizes: list[int]) -> bool:
     """Whether the mean objective of all signals was that of the time before."""
-    if len(curve) < 2 * epoch or len(curve) % epoch:
+    epoch = len(sizes)
+    if len(curve) < 2 * epoch:
         return False
-    last, before = curve[-epoch:].mean(), curve[-2 * epoch : -epoch].mean()
+    before, last = (np.average(part, weights=sizes) for part in curve[-2 * epoch :].reshape(2, epoch))
     return bool(abs(before - last) <= _SETTLED * before)
 
 
