@@ -36,6 +36,7 @@ html_title = f"sparsemble {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+smartquotes = False  # two hyphens are an option of a command
 # Names in single backticks are of Python, here and in the examples.
 default_role = "py:obj"
 myst_heading_anchors = 3

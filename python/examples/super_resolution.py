@@ -17,8 +17,8 @@ import sparsemble
 PHOTOGRAPHS = Path(__file__).resolve().parents[2] / "data" / "cc0"
 
 # %%
-# To see what enlarging is worth, a photograph is made three times smaller first. The eye and whiskers of
-# the cat are what is shown below.
+# To see what enlarging is worth, a photograph is made three times smaller first. An eye
+# of the cat is shown below.
 
 large = np.asarray(Image.open(PHOTOGRAPHS / "chelsea.png"))[:300, :450].astype(float)
 small = sparsemble.imresize(large, 1 / 3)

@@ -39,7 +39,7 @@ def _inertia(X: np.ndarray) -> Any:
 def _centres(X: np.ndarray) -> Match:
     return Match(
         f"kmeans_parallel M={SIDE**2} K={N_CENTRES} T={len(X)}",
-        lambda: sparsemble.kmeans_parallel(X, N_CENTRES, random_state=0, n_threads=1)[0],
+        lambda: sparsemble.kmeans_parallel(X, N_CENTRES, random_state=0, n_threads=1),
         {"scikit-learn kmeans_plusplus": lambda: cluster.kmeans_plusplus(X, N_CENTRES, random_state=0)[0]},
         _inertia(X),
     )

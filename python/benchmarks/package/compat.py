@@ -40,7 +40,7 @@ def _calls(
     archetypes = np.asfortranarray(np.abs(X[:, -20:]))
     picture = np.asfortranarray(photograph(settings.side), dtype=np.float64)
     penalty: dict[str, Any] = {"lambda1": LAM / 2, "mode": 2, "numThreads": 1}
-    greedy: dict[str, Any] = {"L": N_NONZERO, "eps": 0.0, "numThreads": 1}
+    greedy: dict[str, Any] = {"L": N_NONZERO, "eps": 1e-8, "numThreads": 1}
     learning: dict[str, Any] = {"K": 100, "lambda1": LAM / 2, "iter": 20, "batchsize": 512, "numThreads": 1}
     return {
         "lasso": ((X, D), penalty),

@@ -13,8 +13,8 @@ Written by `cargo xtask bench python --output docs/PERFORMANCE.md`; do not edit 
 - **The same call on the same data**: a function or estimator of the package, and those of SPAMS,
   scikit-learn, dictlearn and scikit-image that it replaces, each as its users call it, conversions included.
   The samples are natural patches of the photographs in `data/cc0`, in double precision.
-- **In turn**: all contenders run once, then all again; the best wall-clock time of each counts. One thread
-  each, the BLAS of all of them too.
+- **In turn**: all contenders run once, then all again, short calls several times each; the best wall-clock
+  time of each counts. One thread each, the BLAS of all of them too.
 - **λ** is that of ‖x − Da‖² + λ‖a‖₁; SPAMS and scikit-learn get λ/2.
 - **The objective** is computed for all contenders alike: of codes on the samples, of dictionaries on patches
   held out. Learners start from the same atoms only where a rival takes them, so theirs may differ either
