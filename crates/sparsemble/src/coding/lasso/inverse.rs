@@ -49,14 +49,15 @@ impl Inverse {
         let (n, stride) = (self.size, self.stride);
         let (rows, last) = self.rows.split_at_mut(n * stride);
         let last = &mut last[..stride];
+        let pivot = 1.0 / schur;
         // The last row holds the coordinates while the others change, then takes its own value.
         last[..n].copy_from_slice(product);
         for (row, &p) in rows.chunks_exact_mut(stride).zip(product) {
-            add_multiple_of_row(simd, row, p / schur, last);
-            row[n] = -p / schur;
+            add_multiple_of_row(simd, row, p * pivot, last);
+            row[n] = -p * pivot;
         }
-        last[..n].iter_mut().for_each(|p| *p /= -schur);
-        last[n] = 1.0 / schur;
+        last[..n].iter_mut().for_each(|p| *p *= -pivot);
+        last[n] = pivot;
         self.size = n + 1;
     }
 
