@@ -10,6 +10,7 @@
 mod active_set;
 mod certificate;
 mod elastic_net;
+mod goal;
 mod inverse;
 mod overview;
 mod rounds;

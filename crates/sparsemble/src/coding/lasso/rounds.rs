@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Level, dispatch, prelude::*};
+use fearless_simd::{dispatch, prelude::*};
 
 use super::active_set::{ActiveSet, Problem, Work};
 use super::certificate::{product, relative_gap};
+use super::goal::{Goal, slack};
 use super::overview::Overview;
 use super::{Lasso, Penalty};
 use crate::coding::basis::inverse;
@@ -111,11 +112,13 @@ pub(super) struct Block<'b, T> {
 
 /// Where one sample stands.
 #[derive(Default)]
-struct State {
-    active: ActiveSet,
-    mu: f64,
+pub(super) struct State {
+    pub(super) active: ActiveSet,
+    pub(super) mu: f64,
     /// The μ above which the code is zero.
-    mu_max: f64,
+    pub(super) mu_max: f64,
+    /// ‖x‖².
+    energy: f64,
     excluded: Option<usize>,
     /// ‖r‖.
     norm: f64,
@@ -150,13 +153,13 @@ impl<'b, T: Scalar> Block<'b, T> {
         range: Range<usize>,
     ) -> Result<Coding<T>> {
         let count = range.len();
-        self.load(samples, range)?;
         let level = plan.panels().level();
+        dispatch!(level, simd => self.load(simd, samples, range))?;
         if !plan.free.is_empty() {
             self.fit_free_atoms(plan);
         }
         if plan.overlooks {
-            self.solve_overlooking(plan);
+            dispatch!(level, simd => self.solve_overlooking(simd, plan));
             self.live.retain(|&i| self.states[i].status.is_none());
         }
         dispatch!(level, simd => self.begin(simd, plan));
@@ -171,7 +174,8 @@ impl<'b, T: Scalar> Block<'b, T> {
         Ok(self.collect(plan, count))
     }
 
-    fn load(&mut self, samples: &Samples<'_, T>, range: Range<usize>) -> Result<()> {
+    #[inline(always)]
+    fn load<S: Simd>(&mut self, _: S, samples: &Samples<'_, T>, range: Range<usize>) -> Result<()> {
         samples.load(range.clone(), &mut self.x, &mut self.scales)?;
         self.live.clear();
         self.live.extend(0..range.len());
@@ -180,6 +184,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             let state = &mut self.states[i];
             state.active.clear();
             (state.gap, state.rounds, state.status) = (0.0, 0, None);
+            state.energy = energy(self.x.padded(i));
             state.excluded = samples.excluded_atom(sample);
             if samples.is_masked() {
                 let masks = self.masks.get_or_insert_with(|| Columns::zeros(self.x.rows(), BLOCK));
@@ -190,8 +195,9 @@ impl<'b, T: Scalar> Block<'b, T> {
     }
 
     /// The first solution where all atoms can be seen at once; most samples are finished by it.
-    fn solve_overlooking(&mut self, plan: &Plan<'b, T>) {
-        let level = plan.panels().level();
+    #[inline(always)]
+    fn solve_overlooking<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
+        let level = simd.level();
         let Some((tiles, correlations)) = &mut self.correlations else { return };
         tiles.clear();
         self.live.iter().for_each(|&i| tiles.push(self.x.column(i)));
@@ -204,19 +210,20 @@ impl<'b, T: Scalar> Block<'b, T> {
             }
             let overview =
                 Overview { basis: plan.basis, correlations: correlations.of(i), largest: plan.coder.largest(), level };
-            state.start(plan.penalty(self.scales[i]), overview.largest(), x);
-            let goal = Goal::new(plan.penalty(self.scales[i]), tolerance, x);
-            let problem = Problem { overview: Some(overview), ..plan.problem(x, None) };
+            state.start(plan.penalty(self.scales[i]), overview.largest());
+            let goal = Goal::new::<T>(plan.penalty(self.scales[i]), tolerance, state.energy);
+            let problem = Problem { overview: Some(overview), ..plan.problem((x, state.energy), None) };
             self.work.residual.copy_from_slice(x);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
             if state.give_up_if_diverged(x, &mut self.work.residual) {
                 self.work.overlooking.outside = f64::INFINITY;
             }
-            let inside = dispatch!(level, simd => state.active.largest_correlation(simd, &problem, &mut self.work));
+            let inside = state.active.largest_correlation(simd, &problem, &mut self.work);
             let outside = self.work.overlooking.outside
-                + overview.error(state.active.penalty(), state.active.atoms.len(), energy(x).sqrt());
+                + overview.error(state.active.penalty(), state.active.atoms.len(), state.energy.sqrt());
             let residual = &self.work.residual;
-            state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), inside.max(outside));
+            state.gap =
+                relative_gap((x, state.energy), residual, state.mu, state.active.penalty(), inside.max(outside));
             state.rounds = 1;
             if state.gap <= small_enough::<T>(tolerance) && goal.is_reached(state, residual) {
                 state.status = Some(SampleStatus::Converged);
@@ -255,7 +262,7 @@ impl<'b, T: Scalar> Block<'b, T> {
     fn solve_first<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, slot: usize, i: usize) {
         let (x, state) = (self.x.padded(i), &mut self.states[i]);
         self.work.residual.copy_from_slice(self.residuals.padded(i));
-        let problem = plan.problem(x, self.masks.as_ref().map(|masks| masks.padded(i)));
+        let problem = plan.problem((x, state.energy), self.masks.as_ref().map(|masks| masks.padded(i)));
         let largest = if matches!(plan.coder.penalty, Penalty::Relative(_)) {
             state.find_candidates(&self.marks, slot, &mut self.work);
             largest_of_candidates(simd, &problem, &mut self.work)
@@ -263,10 +270,10 @@ impl<'b, T: Scalar> Block<'b, T> {
             // A bound on it will do.
             (f64::from(self.maxima.largest(slot)) + plan.panels().largest_error()) * state.norm
         };
-        state.start(plan.penalty(self.scales[i]), largest, x);
+        state.start(plan.penalty(self.scales[i]), largest);
         state.rounds = 1;
-        state.gap = relative_gap(x, &self.work.residual, state.mu, state.active.penalty(), largest);
-        let goal = Goal::new(plan.penalty(self.scales[i]), plan.coder.tolerance, x);
+        state.gap = relative_gap((x, state.energy), &self.work.residual, state.mu, state.active.penalty(), largest);
+        let goal = Goal::new::<T>(plan.penalty(self.scales[i]), plan.coder.tolerance, state.energy);
         if goal.is_reached(state, &self.work.residual) && state.gap <= small_enough::<T>(plan.coder.tolerance) {
             state.status = Some(SampleStatus::Converged);
             return;
@@ -280,7 +287,7 @@ impl<'b, T: Scalar> Block<'b, T> {
         });
         goal.solve(simd.level(), &problem, state, plan.coder.tolerance, &mut self.work);
         if state.give_up_if_diverged(x, &mut self.work.residual) {
-            state.gap = relative_gap(x, x, state.mu, 0.0, state.mu_max);
+            state.gap = relative_gap((x, state.energy), x, state.mu, 0.0, state.mu_max);
             state.status = Some(SampleStatus::PrecisionLimit);
         }
         self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
@@ -316,7 +323,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             self.work.candidates.extend(plan.free.iter().filter(|j| state.excluded != Some(**j as usize)));
             self.work.residual.copy_from_slice(self.x.padded(i));
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
-            let problem = plan.problem(self.x.padded(i), mask);
+            let problem = plan.problem((self.x.padded(i), state.energy), mask);
             state.active.solve(level, &problem, (0.0, 0.0), &mut self.work);
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
         }
@@ -331,7 +338,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             let (x, residual) = (self.x.padded(i), self.residuals.padded(i));
             let state = &mut self.states[i];
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
-            let problem = plan.problem(x, mask);
+            let problem = plan.problem((x, state.energy), mask);
             self.work.residual.copy_from_slice(residual);
             let inside = state.active.largest_correlation(simd, &problem, &mut self.work);
             state.find_candidates(&self.marks, slot, &mut self.work);
@@ -339,8 +346,8 @@ impl<'b, T: Scalar> Block<'b, T> {
             let largest = inside.max(outside);
             let before = state.gap;
             state.rounds += usize::from(go_on);
-            state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), largest);
-            let goal = Goal::new(plan.penalty(self.scales[i]), tolerance, x);
+            state.gap = relative_gap((x, state.energy), residual, state.mu, state.active.penalty(), largest);
+            let goal = Goal::new::<T>(plan.penalty(self.scales[i]), tolerance, state.energy);
             let reached = goal.is_reached(state, residual);
             if reached && state.gap <= small_enough::<T>(tolerance) {
                 state.status = Some(SampleStatus::Converged);
@@ -362,7 +369,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             self.work.keep_largest(NEWCOMERS);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
             if state.give_up_if_diverged(x, &mut self.work.residual) {
-                state.gap = relative_gap(x, x, state.mu, 0.0, state.mu_max);
+                state.gap = relative_gap((x, state.energy), x, state.mu, 0.0, state.mu_max);
                 state.status = Some(SampleStatus::PrecisionLimit);
             }
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
@@ -392,7 +399,7 @@ impl<'b, T: Scalar> Plan<'b, T> {
         }
     }
 
-    fn problem<'p>(&'p self, x: &'p [T], mask: Option<&'p [T]>) -> Problem<'p, 'b, T> {
+    fn problem<'p>(&'p self, (x, energy): (&'p [T], f64), mask: Option<&'p [T]>) -> Problem<'p, 'b, T> {
         Problem {
             columns: self.basis.columns(),
             x,
@@ -401,7 +408,7 @@ impl<'b, T: Scalar> Plan<'b, T> {
             nonnegative: self.coder.nonnegative,
             ridge: 0.0,
             overview: None,
-            floor: 0.25 * T::EPSILON.to_f64() * energy(x).sqrt(),
+            floor: 0.25 * T::EPSILON.to_f64() * energy.sqrt(),
         }
     }
 }
@@ -453,134 +460,15 @@ impl State {
         diverged
     }
 
-    fn is_at_smallest_mu(&self) -> bool {
-        self.mu <= SMALLEST_MU * self.mu_max * (1.0 + 1e-6)
-    }
-
-    fn start<T: Scalar>(&mut self, penalty: Penalty, largest: f64, x: &[T]) {
+    fn start(&mut self, penalty: Penalty, largest: f64) {
         self.mu_max = largest;
         self.mu = match penalty {
             Penalty::Lambda(lambda) => 0.5 * lambda,
             Penalty::Relative(fraction) => fraction * largest,
-            Penalty::Error(error) if error >= energy(x) => largest,
+            Penalty::Error(error) if error >= self.energy => largest,
             // A guess between nothing and everything; the solution corrects it.
             Penalty::Error(_) | Penalty::L1Norm(_) => 0.5 * largest,
         };
-    }
-}
-
-/// What a sample's μ has to achieve.
-///
-/// A constraint is met if it is exceeded by no more than `leeway`, and it is met *well enough* if falling short of it
-/// costs no more than `shortfall`: what a constrained problem loses is at most the gap plus λ times the unused norm, or the
-/// unused error.
-enum Goal {
-    /// Nothing: μ is given.
-    Given,
-    /// ‖r‖² = `target`.
-    Error { target: f64, leeway: f64, shortfall: f64 },
-    /// Σ w|a| = `target`.
-    L1Norm { target: f64, leeway: f64, shortfall: f64 },
-}
-
-/// μ is sought down to this fraction of the one that gives the zero code; what needs a smaller one is out of reach.
-const SMALLEST_MU: f64 = 1e-7;
-
-impl Goal {
-    fn new<T: Scalar>(penalty: Penalty, tolerance: f64, x: &[T]) -> Self {
-        let shortfall = tolerance * energy(x);
-        // As good as the number type allows, but no better than the target itself calls for.
-        let leeway =
-            |size: f64, target: f64| (64.0 * T::EPSILON.to_f64() * size).max((0.01 * shortfall).min(1e-3 * target));
-        match penalty {
-            Penalty::Lambda(_) | Penalty::Relative(_) => Self::Given,
-            Penalty::Error(target) => Self::Error { target, leeway: leeway(energy(x), target), shortfall },
-            Penalty::L1Norm(target) => {
-                Self::L1Norm { target, leeway: (64.0 * T::EPSILON.to_f64()).max(1e-10) * target, shortfall }
-            }
-        }
-    }
-
-    /// Whether the constraint holds, with equality where it binds.
-    #[inline(always)]
-    fn is_reached<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
-        match *self {
-            Self::Given => true,
-            Self::Error { target, leeway, shortfall } => {
-                let unused = target - energy(residual);
-                unused >= -leeway && (state.active.atoms.is_empty() || unused <= shortfall.max(2.0 * leeway))
-            }
-            Self::L1Norm { target, leeway, shortfall } => {
-                let unused = target - state.active.penalty();
-                // With next to no penalty left the constraint does not bind.
-                let cheap = unused <= 2.0 * leeway || 2.0 * state.mu * unused <= shortfall;
-                unused >= -leeway && (cheap || state.is_at_smallest_mu())
-            }
-        }
-    }
-
-    /// Whether no μ can reach it: the error is still too large with all the atoms that help.
-    fn is_out_of_reach<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
-        matches!(*self, Self::Error { target, leeway, .. } if state.is_at_smallest_mu() && energy(residual) > target + leeway)
-    }
-
-    /// Solves on the candidates; where μ is not given, looks for the one that reaches the goal on them.
-    fn solve<'b, T: Scalar>(
-        &self,
-        level: Level,
-        problem: &Problem<'_, 'b, T>,
-        state: &mut State,
-        tolerance: f64,
-        work: &mut Work<'b, T>,
-    ) {
-        let slack = |mu: f64| slack::<T>(mu, tolerance);
-        state.active.solve(level, problem, (state.mu, slack(state.mu)), work);
-        if matches!(self, Self::Given) {
-            return;
-        }
-        // Both the error and the norm are monotone in μ, so every solution halves, or better, where it can lie.
-        let (mut low, mut high) = (SMALLEST_MU * state.mu_max, state.mu_max);
-        for _ in 0..60 {
-            if self.is_reached(state, &work.residual) {
-                return;
-            }
-            if self.wants_smaller(state, &work.residual) {
-                high = state.mu;
-            } else {
-                low = state.mu;
-            }
-            if high <= low * (1.0 + 1e-12) {
-                return;
-            }
-            let guess = self.guess(level, state, &work.residual);
-            state.mu = if guess > low && guess < high { guess } else { (low * high).sqrt() };
-            if high < low * 1.001 && state.mu <= SMALLEST_MU * state.mu_max * 1.001 {
-                state.mu = SMALLEST_MU * state.mu_max;
-            }
-            state.active.solve(level, problem, (state.mu, slack(state.mu)), work);
-        }
-    }
-
-    #[inline(always)]
-    fn wants_smaller<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
-        match *self {
-            Self::Given => false,
-            Self::Error { target, leeway, .. } => energy(residual) > target - 0.5 * leeway,
-            Self::L1Norm { target, leeway, .. } => state.active.penalty() < target - 0.5 * leeway,
-        }
-    }
-
-    /// On a fixed support ‖r‖² = e + μ²h and Σ w|a| = b − μh with h the growth, so the wanted μ is known in closed form.
-    fn guess<T: Scalar>(&self, level: Level, state: &State, residual: &[T]) -> f64 {
-        let growth = dispatch!(level, simd => state.active.growth(simd, &mut Vec::new()));
-        match *self {
-            Self::Given => state.mu,
-            Self::Error { target, leeway, .. } => {
-                let least = energy(residual) - state.mu * state.mu * growth;
-                ((target - 0.5 * leeway - least).max(0.0) / growth).sqrt()
-            }
-            Self::L1Norm { target, leeway, .. } => state.mu + (state.active.penalty() - target + 0.5 * leeway) / growth,
-        }
     }
 }
 
@@ -589,11 +477,8 @@ fn small_enough<T: Scalar>(tolerance: f64) -> f64 {
     tolerance - (2.0 * T::EPSILON.to_f64()).min(0.25 * tolerance)
 }
 
-/// How far off a correlation may be without costing more of the gap than its share.
-fn slack<T: Scalar>(mu: f64, tolerance: f64) -> f64 {
-    0.5 * mu * tolerance.max(T::EPSILON.to_f64())
-}
-
-fn energy<T: Scalar>(values: &[T]) -> f64 {
+/// ‖v‖².
+#[inline(always)]
+pub(super) fn energy<T: Scalar>(values: &[T]) -> f64 {
     product(values, values)
 }
