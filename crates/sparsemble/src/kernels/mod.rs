@@ -13,9 +13,11 @@
 mod aligned;
 mod best;
 mod classes;
+mod coarse;
 mod columns;
 mod correlate;
 mod energies;
+mod marks;
 mod panels;
 mod sweep;
 #[cfg(test)]
@@ -24,9 +26,11 @@ mod vectors;
 
 pub(crate) use best::Best;
 pub(crate) use classes::Classes;
+pub(crate) use coarse::{CoarsePanels, CoarseTiles, correlate_coarsely};
 pub(crate) use columns::Columns;
 pub(crate) use correlate::{Largest, Maxima, Store, correlate};
 pub(crate) use energies::Energies;
+pub(crate) use marks::Marks;
 pub(crate) use panels::{Panels, Tiles};
 pub(crate) use sweep::{largest_left, subtract_rows};
 pub(crate) use vectors::{axpy, dot, dots, rotate, subtract_combination};

@@ -107,7 +107,7 @@ fn maxima_are_those_of_the_stored_product<T: Scalar>(level: Level, rows: usize, 
         (32, Largest::Value, true),
         (1, Largest::Value, false),
     ] {
-        let mut maxima = Maxima::new(&panels, samples, classes, largest);
+        let mut maxima = Maxima::new(panels.shape(), samples, classes, largest);
         let excluded = |i: usize| exclude.then_some((i * 5 + 2) % atoms);
         (0..samples).for_each(|i| maxima.exclude(i, excluded(i)));
         maxima.clear();
@@ -135,6 +135,67 @@ fn maxima_are_those_of_the_stored_product<T: Scalar>(level: Level, rows: usize, 
 fn the_maxima_are_those_of_the_stored_product_and_leave_the_excluded_atom_out() {
     for_every_shape(maxima_are_those_of_the_stored_product::<f32>);
     for_every_shape(maxima_are_those_of_the_stored_product::<f64>);
+}
+
+fn coarse_products_are_as_near_as_promised<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
+    let (d, x) = (noise::<T>(rows, atoms, 3), noise::<T>(rows, samples, 4));
+    let norm = |column: &[T]| plain_dot(column, column).sqrt();
+    // Atoms of all sizes, one of which is zero.
+    let factor = |j: usize| if j == 2 { 0.0 } else { 10_f64.powi(j as i32 % 7 - 3) };
+    let size = |j: usize| (norm(d.column(j)), factor(j));
+    let panels = CoarsePanels::pack(level, (rows, atoms), |j| d.column(j), size);
+    let mut tiles = CoarseTiles::new(rows, samples);
+    let x = Columns::copy_of(x.view());
+    for i in 0..samples {
+        dispatch!(level, simd => tiles.push(simd, x.padded(i), norm(x.column(i))));
+    }
+    let mut maxima = Maxima::new(panels.shape(), samples, 1, Largest::Magnitude);
+    correlate_coarsely(&panels, &tiles, &mut maxima);
+    for largest in [Largest::Magnitude, Largest::Value] {
+        let mut marks = Marks::new(&panels, samples, largest);
+        let limit = |i: usize| [0.02, 0.3, 5.0][i % 3];
+        (0..samples).for_each(|i| marks.limit(i, limit(i)));
+        correlate_coarsely(&panels, &tiles, &mut marks);
+        for i in 0..samples {
+            let mut marked = vec![false; atoms];
+            marks.of(i, |j| marked[j as usize] = true);
+            let mut most = 0.0_f64;
+            for (j, &marked) in marked.iter().enumerate() {
+                let correlation = factor(j) * plain_dot(d.column(j), x.column(i)) / norm(x.column(i));
+                let value = if largest == Largest::Magnitude { correlation.abs() } else { correlation };
+                most = most.max(correlation.abs());
+                let error = 1e-3 * factor(j) * norm(d.column(j));
+                assert!(marked || value <= limit(i), "{level:?} {rows}×{atoms}: atom {j} of sample {i} is not marked");
+                assert!(
+                    !marked || value >= limit(i) - error,
+                    "{level:?} {rows}×{atoms}: atom {j} of sample {i} is marked"
+                );
+            }
+            assert!((f64::from(maxima.largest(i)) - most).abs() <= panels.largest_error() + 1e-12);
+        }
+    }
+}
+
+#[test]
+fn products_in_sixteen_bits_are_as_near_as_promised_and_mark_all_large_ones() {
+    for_every_shape(coarse_products_are_as_near_as_promised::<f32>);
+    for_every_shape(coarse_products_are_as_near_as_promised::<f64>);
+}
+
+#[test]
+fn a_product_in_sixteen_bits_does_not_overflow() {
+    for level in all_levels() {
+        // Parallel vectors of very different norms, all in one entry or spread over all.
+        for column in [vec![1e20_f32; 64], [vec![0.0; 63], vec![-1e20]].concat()] {
+            let norm = plain_dot(&column, &column).sqrt();
+            let panels = CoarsePanels::pack(level, (64, 1), |_| &column[..], |_| (norm, 1.0 / norm));
+            let mut tiles = CoarseTiles::new(64, 1);
+            dispatch!(level, simd => tiles.push(simd, &column, norm));
+            let mut maxima = Maxima::new(panels.shape(), 1, 1, Largest::Value);
+            correlate_coarsely(&panels, &tiles, &mut maxima);
+            assert!((f64::from(maxima.largest(0)) - 1.0).abs() < 1e-3, "{level:?}: {}", maxima.largest(0));
+        }
+    }
 }
 
 fn leaders_hold_the_first_of_the_largest<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
