@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::gram::Gram;
 use crate::error::{Error, Result};
-use crate::kernels::{Columns, Panels, Store, Tiles, best_level, correlate};
+use crate::kernels::{CoarseAtoms, Columns, Panels, Store, Tiles, best_level, correlate};
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
@@ -28,6 +28,7 @@ pub struct CodingBasis<T> {
     raw: OnceLock<Panels<T>>,
     unit: OnceLock<Panels<T>>,
     squares: OnceLock<Panels<T>>,
+    coarse: OnceLock<CoarseAtoms>,
     gram: Gram<T>,
     unit_gram: Gram<T>,
 }
@@ -59,6 +60,7 @@ impl<T: Scalar> CodingBasis<T> {
             raw: OnceLock::new(),
             unit: OnceLock::new(),
             squares: OnceLock::new(),
+            coarse: OnceLock::new(),
         })
     }
 
@@ -112,6 +114,11 @@ impl<T: Scalar> CodingBasis<T> {
     /// The atoms with unit norm (zero atoms stay zero), packed.
     pub(crate) fn unit(&self) -> &Panels<T> {
         self.unit.get_or_init(|| self.pack(|j| T::from_f64(inverse(self.norms[j]))))
+    }
+
+    /// The atoms with unit norm in whole numbers, packed.
+    pub(crate) fn coarse(&self) -> &CoarseAtoms {
+        self.coarse.get_or_init(|| CoarseAtoms::pack(best_level(), &self.atoms, |j| self.inverse_norms[j]))
     }
 
     /// The squares of the entries of the unit atoms, packed: times a mask they give the energy an atom keeps.
