@@ -249,7 +249,7 @@ impl<T: Scalar> Epilogue<T> for Maxima<T> {
 
 /// Sets one lane of a panel's correlations to zero, by comparison: an index would force them all out of registers.
 #[inline(always)]
-pub(super) fn without_lane<S: Simd, T: Scalar>(
+fn without_lane<S: Simd, T: Scalar>(
     simd: S,
     correlations: [T::Native<S>; VECTORS],
     lane: usize,

@@ -6,7 +6,7 @@ use super::columns::{Columns, PADDING};
 use crate::scalar::Scalar;
 
 /// Columns whose products with one vector run side by side, to hide the latency of the multiply-add.
-const SIDE_BY_SIDE: usize = 8;
+pub(crate) const SIDE_BY_SIDE: usize = 8;
 
 /// The product of two padded columns.
 #[inline(always)]
@@ -41,6 +41,37 @@ pub(crate) fn dots<S: Simd, T: Scalar>(simd: S, columns: &Columns<T>, names: &[u
         *out = eight_dots(simd, columns, vector);
     }
     out[names.len()..padded].fill(T::ZERO);
+}
+
+/// The products of `vector` with so many named columns as run side by side.
+#[inline(always)]
+pub(crate) fn few_dots<S: Simd, T: Scalar>(
+    simd: S,
+    columns: &Columns<T>,
+    names: &[u32; SIDE_BY_SIDE],
+    vector: &[T],
+) -> [T; SIDE_BY_SIDE] {
+    let (chunks, per_column) = columns.chunks();
+    let (vector, _) = vector.as_chunks::<PADDING>();
+    let column = |i: usize| &chunks[names[i] as usize * per_column..][..per_column];
+    let columns = [column(0), column(1), column(2), column(3), column(4), column(5), column(6), column(7)];
+    eight_dots(simd, columns, &vector[..per_column])
+}
+
+/// The place of the first of the largest of so many scores.
+#[inline(always)]
+pub(crate) fn first_largest<S: Simd, T: Scalar>(simd: S, scores: &[T; SIDE_BY_SIDE]) -> usize {
+    let lanes = T::Native::<S>::LEN;
+    // A vector may have room for more.
+    let mut padded = [scores[0]; PADDING];
+    padded[..SIDE_BY_SIDE].copy_from_slice(scores);
+    let parts = padded[..lanes.max(SIDE_BY_SIDE)].chunks_exact(lanes);
+    let load = |part: &[T]| T::Native::<S>::from_slice(simd, part);
+    let most = parts.clone().fold(load(&padded[..lanes]), |most, part| most.max(load(part)));
+    let largest = T::Native::<S>::splat(simd, most.reduce_max());
+    let hits = parts.rev().fold(0, |hits, part| hits << lanes | load(part).simd_ge(largest).to_bitmask());
+    // Nothing but NaN, which finite input never gives, is not among the largest.
+    (hits.trailing_zeros() as usize).min(SIDE_BY_SIDE - 1)
 }
 
 #[inline(always)]
