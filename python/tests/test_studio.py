@@ -251,7 +251,8 @@ def test_a_picture_can_be_dropped_on_the_page(page, file):
         const dataTransfer = new DataTransfer();
         dataTransfer.items.add(new File([bytes], "dropped.png"));
         const how = { dataTransfer, bubbles: true, cancelable: true };
-        for (const kind of ["dragenter", "dragover", "drop"]) document.body.dispatchEvent(new DragEvent(kind, how));
+        for (const kind of ["dragenter", "dragover", "drop"])
+            document.body.dispatchEvent(new DragEvent(kind, how));
     """
     page.driver.execute_script(drop, base64.b64encode(file.read_bytes()).decode())
     page.wait(lambda: page.find("drop-text").text == "dropped.png: 96 × 80")
