@@ -1,4 +1,4 @@
-//! Samples as atoms: what RandExAv and BoostEx learn (§III-A, §III-B).
+//! Samples as atoms: what RandExAv and BoostEx learn (§III-A, §III-B2).
 
 use std::fmt::{Display, Formatter};
 
