@@ -35,8 +35,8 @@ impl Marks {
 
     /// From here on only correlations above this count for the sample in `slot`, in units of its norm.
     pub(crate) fn limit(&mut self, slot: usize, limit: f64) {
-        // Rounded down.
-        self.limits[slot] = (limit * (1.0 - 1e-6)) as f32;
+        // Rounded down, but not below zero, or what pads the last panel would be marked too.
+        self.limits[slot] = (limit.max(0.0) * (1.0 - 1e-6)) as f32;
     }
 
     /// Gives `take` the marked atoms of the sample in `slot`, in order.

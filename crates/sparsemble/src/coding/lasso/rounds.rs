@@ -367,7 +367,7 @@ impl<'b, T: Scalar> Block<'b, T> {
                 state.status = within.or(Some(status));
                 continue;
             }
-            self.work.keep_largest(NEWCOMERS);
+            keep_largest(&problem, NEWCOMERS, &mut self.work);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
             if state.give_up_if_diverged(x, &mut self.work.residual) {
                 state.gap = relative_gap((x, state.energy), x, state.mu, 0.0, state.mu_max);
@@ -418,24 +418,26 @@ impl<'b, T: Scalar> Plan<'b, T> {
 #[inline(always)]
 fn largest_of_candidates<'b, S: Simd, T: Scalar>(simd: S, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) -> f64 {
     dots(simd, problem.columns, &work.candidates, &work.residual, &mut work.products);
-    let mut largest = 0.0_f64;
-    for (&atom, c) in work.candidates.iter().zip(&work.products) {
-        let size = if problem.nonnegative { c.to_f64() } else { c.to_f64().abs() };
-        largest = largest.max(size * inverse(problem.weight(atom)));
-    }
-    largest
+    let sizes = work.candidates.iter().zip(&work.products).map(|(&atom, &c)| size_of_product(problem, atom, c));
+    sizes.fold(0.0, f64::max)
 }
 
-impl<T: Scalar> Work<'_, T> {
-    /// Keeps only so many of the candidates, those with the largest products.
-    fn keep_largest(&mut self, count: usize) {
-        if self.candidates.len() > count {
-            let mut order: Vec<(f64, u32)> =
-                self.candidates.iter().zip(&self.products).map(|(&atom, c)| (-c.to_f64().abs(), atom)).collect();
-            order.select_nth_unstable_by(count, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            self.candidates.clear();
-            self.candidates.extend(order[..count].iter().map(|(_, atom)| *atom));
-        }
+/// What counts of the product of an atom with the residual, in units of the atom's weight.
+#[inline(always)]
+fn size_of_product<T: Scalar>(problem: &Problem<'_, '_, T>, atom: u32, product: T) -> f64 {
+    let size = if problem.nonnegative { product.to_f64() } else { product.to_f64().abs() };
+    problem.weights.map_or(size, |weights| size * inverse(weights[atom as usize]))
+}
+
+/// Keeps only so many of the candidates, those with the largest products.
+fn keep_largest<T: Scalar>(problem: &Problem<'_, '_, T>, count: usize, work: &mut Work<'_, T>) {
+    if work.candidates.len() > count {
+        let products = work.candidates.iter().zip(&work.products);
+        let mut order: Vec<(f64, u32)> =
+            products.map(|(&atom, &c)| (size_of_product(problem, atom, c), atom)).collect();
+        order.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        work.candidates.clear();
+        work.candidates.extend(order[..count].iter().map(|(_, atom)| *atom));
     }
 }
 
