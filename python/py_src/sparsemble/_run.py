@@ -47,8 +47,8 @@ def running(n_threads: int | None, progress: Progress, total: int) -> Iterator[R
 
 def thread_count(n_threads: int | None) -> int:
     """Read `n_threads` as joblib reads `n_jobs`, except that None means all cores that are ours."""
-    cores = joblib.cpu_count()
     if n_threads is None:
+        cores = joblib.cpu_count()
         # Clusters and joblib's processes say in this variable how many cores are ours.
         limit = os.environ.get("OMP_NUM_THREADS", "")
         if limit.isdecimal() and int(limit) > 0:
@@ -64,7 +64,8 @@ def thread_count(n_threads: int | None) -> int:
         raise ValueError(
             "n_threads=0: use a positive number, None or -1 for all cores, or -2 for all but one"
         )
-    return threads if threads > 0 else max(1, cores + 1 + threads)
+    # Cores are counted only if need be: that takes longer than coding a hundred samples.
+    return threads if threads > 0 else max(1, joblib.cpu_count() + 1 + threads)
 
 
 def _bar(total: int) -> Any:
