@@ -93,7 +93,9 @@ impl Job {
         };
         // A fault of ours must not take the other restorations with it.
         let outcome = catch_unwind(AssertUnwindSafe(|| work.run(Run::threads(threads).on_progress(&tell))));
-        *lock(&self.state) = match outcome {
+        // Locked before it is asked whether the result is wanted: one that is cancelled now finds it done and drops it.
+        let mut state = lock(&self.state);
+        *state = match outcome {
             Ok(Ok(outcome)) if !self.unwanted.load(Ordering::Relaxed) => State::Done(Arc::new(outcome)),
             Ok(Ok(_) | Err(Error::Interrupted { .. })) => State::Cancelled,
             Ok(Err(error)) => State::Failed(error.to_string()),
