@@ -166,6 +166,9 @@ async function show(job, picture, { task: done, simulate }) {
   const ending = { enlarge: `x${done.scale}`, denoise: "denoised", inpaint: "filled", recover: "recovered" }[done.name];
   Object.assign(find("download"), { href: after, download: `${stem(picture.name)}-${ending}.png` });
   say(`Done in ${result.seconds.toFixed(1)} seconds`);
+  // On a narrow screen it is below everything else.
+  const stage = find("stage");
+  if (stage.getBoundingClientRect().top > innerHeight / 2) stage.scrollIntoView();
 }
 
 function figures(result, names, name) {

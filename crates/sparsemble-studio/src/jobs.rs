@@ -65,15 +65,14 @@ impl Job {
         if let State::Done(outcome) = &*lock(&self.state) { outcome.bytes() } else { 0 }
     }
 
-    /// Asks it to end; whether it was not over yet.
-    fn cancel(&self) -> bool {
+    /// Nobody wants it: it ends, or does not begin, or its result is dropped.
+    pub(crate) fn cancel(&self) {
         self.unwanted.store(true, Ordering::Relaxed);
         let mut state = lock(&self.state);
-        if let State::Waiting(_) = *state {
+        // One that runs says itself when it has ended.
+        if !matches!(*state, State::Running) {
             *state = State::Cancelled;
-            return true;
         }
-        matches!(*state, State::Running)
     }
 
     /// Takes it out of the queue, unless it was cancelled meanwhile.
@@ -94,7 +93,9 @@ impl Job {
         };
         // A fault of ours must not take the other restorations with it.
         let outcome = catch_unwind(AssertUnwindSafe(|| work.run(Run::threads(threads).on_progress(&tell))));
-        *lock(&self.state) = match outcome {
+        // Locked before it is asked whether the result is wanted: one that is cancelled now finds it done and drops it.
+        let mut state = lock(&self.state);
+        *state = match outcome {
             Ok(Ok(outcome)) if !self.unwanted.load(Ordering::Relaxed) => State::Done(Arc::new(outcome)),
             Ok(Ok(_) | Err(Error::Interrupted { .. })) => State::Cancelled,
             Ok(Err(error)) => State::Failed(error.to_string()),
@@ -139,13 +140,6 @@ impl Jobs {
     /// How many are to end before this one can begin.
     pub(crate) fn ahead_of(&self, job: &Job) -> usize {
         lock(&self.known).iter().take_while(|other| other.id != job.id).filter(|other| !other.has_ended()).count()
-    }
-
-    /// Cancels what is not over; forgets what is.
-    pub(crate) fn dismiss(&self, job: &Job) {
-        if !job.cancel() {
-            lock(&self.known).retain(|other| other.id != job.id);
-        }
     }
 
     /// Does one restoration after the other, until [`close`](Self::close).

@@ -8,7 +8,7 @@
 //! | `POST /api/jobs` | starts a restoration: its name |
 //! | `GET /api/jobs/ID` | how far it is, and what came of it |
 //! | `GET /api/jobs/ID/after`, `…/before` | the result as PNG, and what to look at it beside |
-//! | `DELETE /api/jobs/ID` | cancels it, or forgets it if it is over |
+//! | `DELETE /api/jobs/ID` | cancels it, or drops its result |
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ fn respond(shared: &Shared, wire: &mut Wire) -> Result<Answer, Refusal> {
         ("GET", ["jobs", id, which @ ("before" | "after")]) => show_result(shared, id, which),
         ("DELETE", ["jobs", id]) => {
             let job = job(shared, id)?;
-            shared.jobs.dismiss(&job);
+            job.cancel();
             Ok(Answer::json(202, &told(shared, &job)))
         }
         (_, ["pictures" | "jobs", ..]) => Err(wrong_method()),
@@ -125,7 +125,7 @@ fn start_job(shared: &Shared, head: Head, wire: &mut Wire) -> Result<Answer, Ref
 
 fn show_result(shared: &Shared, id: &str, which: &str) -> Result<Answer, Refusal> {
     let State::Done(outcome) = job(shared, id)?.state() else {
-        return Err(Refusal::new(404, "there is no result yet"));
+        return Err(Refusal::new(404, "there is no result"));
     };
     let png = if which == "after" { Some(&outcome.after) } else { outcome.before.as_ref() };
     png.map(|png| Answer::file("image/png", Arc::clone(png))).ok_or_else(nothing_here)
