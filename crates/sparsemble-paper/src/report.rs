@@ -55,7 +55,9 @@ fn verdicts(outcomes: &[Outcome]) -> String {
     let near = compared.iter().filter(|one| one.is_near()).count();
     let numbers = match compared.len() {
         0 => String::new(),
-        count => format!(" Of {count} numbers that the paper prints, or means of them, ours are near {near}."),
+        count => {
+            format!(" {near} of {count} numbers are near those of the paper (means over its tables are counted, too).")
+        }
     };
     format!("{holding} of {} statements checked here hold.{numbers}", all().count())
 }
@@ -89,7 +91,7 @@ fn glance(outcomes: &[Outcome]) -> String {
         scrolled(
             "All experiments",
             &format!(
-                "<table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">statements that hold</th>\
+                "<table class=\"glance\">\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">statements that hold</th>\
                  <th scope=\"col\">numbers near the paper's</th><th scope=\"col\">near: within</th><th scope=\"col\">mean deviation</th>\
                  <th scope=\"col\">largest deviation</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
             )
