@@ -55,11 +55,17 @@ pub(crate) fn ssim(
 /// What of a picture is compared: all planes or their brightness, without so many pixels at each border.
 fn compared(planes: Vec<GrayImage>, (shave, brightness): (usize, bool)) -> Result<Vec<GrayImage>> {
     let planes = if brightness { vec![Picture { planes, depth: BitDepth::Eight }.brightness()?] } else { planes };
+    if shave == 0 {
+        return Ok(planes);
+    }
     planes.iter().map(|plane| plane.shaved(shave)).collect()
 }
 
 /// All planes as one picture, one below the other.
-fn stacked(planes: Vec<GrayImage>) -> Result<GrayImage> {
+fn stacked(mut planes: Vec<GrayImage>) -> Result<GrayImage> {
+    if planes.len() == 1 {
+        return Ok(planes.remove(0));
+    }
     let size = planes.first().map_or(Size { width: 0, height: 0 }, GrayImage::size);
     let height = size.height * planes.len();
     GrayImage::new(Size { height, ..size }, planes.into_iter().flat_map(GrayImage::into_samples).collect())

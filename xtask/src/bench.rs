@@ -27,6 +27,9 @@ scikit-image
 /// Rivals that do not install everywhere; a benchmark leaves out what is not there.
 const OPTIONAL: [&str; 2] = ["bm3d", "dictlearn"];
 
+/// Benchmarks that call nothing but Python packages: the native programs, which take long to compile, are not built.
+const WITHOUT_NATIVE: [&str; 1] = ["python"];
+
 /// Runs `python/benchmarks/NAME.py` with the wheel of the present sources and the native measurements beside it.
 ///
 /// The script finds the program of `crates/sparsemble-bench` by the variable `SPARSEMBLE_BENCH_BIN`, and that of
@@ -45,12 +48,19 @@ pub(crate) fn run_script(workspace: &Workspace, name: &str, arguments: &[String]
         // Whether it is there is for the script to find out.
         let _ = output(venv.python(workspace.root()).args(["-m", "pip", "install", "--quiet", package]));
     }
-    for verb in ["test", "build"] {
-        output(workspace.cargo().args([verb, "--release", "--package", "sparsemble-bench"]))?;
+    if !WITHOUT_NATIVE.contains(&name) {
+        build_native(workspace)?;
     }
-    output(workspace.cargo().args(["build", "--release", "--package", "sparsemble-cli"]))?;
     let program = |name: &str| workspace.target("release").join(name).with_extension(EXE_EXTENSION);
     let mut python = venv.python(workspace.root());
     python.env("SPARSEMBLE_BENCH_BIN", program("sparsemble-bench")).env("SPARSEMBLE_PROGRAM", program("sparsemble"));
     run(python.arg(script).args(arguments))
+}
+
+fn build_native(workspace: &Workspace) -> Result<()> {
+    for verb in ["test", "build"] {
+        output(workspace.cargo().args([verb, "--release", "--package", "sparsemble-bench"]))?;
+    }
+    output(workspace.cargo().args(["build", "--release", "--package", "sparsemble-cli"]))?;
+    Ok(())
 }

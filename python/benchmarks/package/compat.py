@@ -22,7 +22,7 @@ def run(settings: Settings, records: Records) -> None:
     X, D = np.asfortranarray(data.X.T), np.asfortranarray(data.D.T)
     for function, (arguments, options) in _calls(X, D, settings).items():
         match = Match(
-            f"compat.spams.{function}, {arguments[0].shape[1]} columns",
+            f"compat.spams.{function}, {' × '.join(map(str, arguments[0].shape))}",
             unheard(_call(shim, function, arguments, options)),
             {"SPAMS": unheard(_call(spams, function, arguments, options))},
         )

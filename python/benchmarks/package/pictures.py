@@ -27,8 +27,7 @@ def _patches(clean: np.ndarray) -> list[Match]:
         Match(
             f"extract_patches {size}, {SIDE} × {SIDE}",
             lambda: sparsemble.extract_patches(picture, SIDE),
-            # It returns a view until somebody writes: a copy is what both give.
-            {"scikit-learn": lambda: np.array(patches.extract_patches_2d(picture, (SIDE, SIDE)))},
+            {"scikit-learn": lambda: patches.extract_patches_2d(picture, (SIDE, SIDE))},
         ),
         Match(
             f"assemble_patches {size}, {SIDE} × {SIDE}",

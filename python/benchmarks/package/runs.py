@@ -36,7 +36,7 @@ class Settings:
     repetitions: int
 
 
-FULL = Settings(n_samples=1500, side=512, repetitions=3)
+FULL = Settings(n_samples=1000, side=512, repetitions=2)
 QUICK = Settings(n_samples=400, side=128, repetitions=1)
 
 

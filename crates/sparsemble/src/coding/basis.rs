@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::gram::Gram;
 use crate::error::{Error, Result};
-use crate::kernels::{Columns, Panels, Store, Tiles, best_level, correlate};
+use crate::kernels::{CoarsePanels, Columns, Panels, Store, Tiles, best_level, correlate};
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
@@ -28,6 +28,7 @@ pub struct CodingBasis<T> {
     raw: OnceLock<Panels<T>>,
     unit: OnceLock<Panels<T>>,
     squares: OnceLock<Panels<T>>,
+    coarse: OnceLock<CoarsePanels>,
     gram: Gram<T>,
     unit_gram: Gram<T>,
 }
@@ -59,6 +60,7 @@ impl<T: Scalar> CodingBasis<T> {
             raw: OnceLock::new(),
             unit: OnceLock::new(),
             squares: OnceLock::new(),
+            coarse: OnceLock::new(),
         })
     }
 
@@ -132,6 +134,17 @@ impl<T: Scalar> CodingBasis<T> {
     pub(crate) fn pack(&self, scale: impl Fn(usize) -> T) -> Panels<T> {
         let size = (self.n_features(), self.n_atoms());
         Panels::pack(best_level(), size, |j| self.atoms.column(j), scale)
+    }
+
+    /// The atoms of [`Self::columns`], packed in sixteen bits.
+    pub(crate) fn coarse(&self) -> &CoarsePanels {
+        self.coarse.get_or_init(|| self.pack_coarsely(|_| 1.0))
+    }
+
+    /// The atoms with a factor each, packed in sixteen bits.
+    pub(crate) fn pack_coarsely(&self, scale: impl Fn(usize) -> f64) -> CoarsePanels {
+        let size = (self.n_features(), self.n_atoms());
+        CoarsePanels::pack(best_level(), size, |j| self.atoms.column(j), |j| (self.norms[j], scale(j)))
     }
 
     /// Whether the Gram matrix is small enough to be kept.

@@ -2,8 +2,6 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::scalar::Scalar;
-
 /// The length of a cache line, and of the widest vector, in bytes.
 const LINE: usize = 64;
 
@@ -15,9 +13,9 @@ pub(crate) struct Aligned<T> {
     length: usize,
 }
 
-impl<T: Scalar> Aligned<T> {
+impl<T: Copy + Default> Aligned<T> {
     pub(crate) fn zeros(length: usize) -> Self {
-        let data = vec![T::ZERO; length + LINE / size_of::<T>()];
+        let data = vec![T::default(); length + LINE / size_of::<T>()];
         let start = data.as_ptr().align_offset(LINE).min(LINE / size_of::<T>());
         Self { data, start, length }
     }

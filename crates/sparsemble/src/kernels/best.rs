@@ -24,6 +24,16 @@ impl<S: Simd, T: Scalar> Best<S, T> {
         Self { scores: T::Native::<S>::splat(simd, floor), vectors: zero, next: zero, one }
     }
 
+    /// The place of the first of the largest of some scores, whole vectors of them; those below zero count as zero.
+    #[inline(always)]
+    pub(crate) fn place_in(simd: S, scores: &[T]) -> usize {
+        let mut best = Self::above(simd, T::ZERO);
+        for part in scores.chunks_exact(T::Native::<S>::LEN) {
+            best.offer(T::Native::<S>::from_slice(simd, part));
+        }
+        best.places().min().unwrap_or(0)
+    }
+
     /// Compares the scores of the next vector.
     #[inline(always)]
     pub(crate) fn offer(&mut self, scores: T::Native<S>) {

@@ -45,20 +45,30 @@ pub(crate) trait Epilogue<T: Scalar> {
 /// Correlates all atoms with all samples in use (and with what lies in the rest of the last tile).
 pub(crate) fn correlate<T: Scalar, E: Epilogue<T>>(panels: &Panels<T>, tiles: &Tiles<T>, epilogue: &mut E) {
     debug_assert_eq!(panels.rows, tiles.rows);
-    dispatch!(panels.level, simd => pass(simd, panels, tiles, epilogue));
+    let sizes = (panels.rows * panels.width, tiles.rows * TILE);
+    let used_tiles = &tiles.data[..tiles.used.div_ceil(TILE) * sizes.1];
+    dispatch!(panels.level, simd => {
+        pass(simd, (&panels.data, used_tiles), sizes, |panel, tile, _| multiply::<_, T>(simd, panel, tile), epilogue);
+    });
 }
 
+/// Multiplies all panels with all tiles, whose sizes are given, and hands the products to the epilogue.
+///
+/// `multiply` gets a panel, a tile and the number of the panel.
 #[inline(always)]
-fn pass<S: Simd, T: Scalar, E: Epilogue<T>>(simd: S, panels: &Panels<T>, tiles: &Tiles<T>, epilogue: &mut E) {
-    let panel_size = panels.rows * panels.width;
-    let tile_size = tiles.rows * TILE;
-    let used_tiles = &tiles.data[..tiles.used.div_ceil(TILE) * tile_size];
-    for (run, panels) in panels.data.chunks(RUN * panel_size).enumerate() {
+pub(super) fn pass<S: Simd, T: Scalar, P, X>(
+    simd: S,
+    (panels, tiles): (&[P], &[X]),
+    (panel_size, tile_size): (usize, usize),
+    multiply: impl Fn(&[P], &[X], usize) -> Product<T::Native<S>>,
+    epilogue: &mut impl Epilogue<T>,
+) {
+    for (run, panels) in panels.chunks(RUN * panel_size).enumerate() {
         let first = run * RUN;
-        for (t, tile) in used_tiles.chunks_exact(tile_size).enumerate() {
+        for (t, tile) in tiles.chunks_exact(tile_size).enumerate() {
             let mut carry = epilogue.open(simd, first, t * TILE);
             for (p, panel) in panels.chunks_exact(panel_size).enumerate() {
-                let product = multiply::<S, T>(simd, panel, tile);
+                let product = multiply(panel, tile, first + p);
                 carry = epilogue.consume(simd, carry, (first + p, t * TILE), product);
             }
             epilogue.close(simd, carry, first, t * TILE);
@@ -111,19 +121,19 @@ pub(crate) struct Maxima<T> {
 }
 
 impl<T: Scalar> Maxima<T> {
-    /// For up to `capacity` samples, with about `classes` classes each.
-    pub(crate) fn new(panels: &Panels<T>, capacity: usize, classes: usize, largest: Largest) -> Self {
+    /// For so many panels of a width, and up to `capacity` samples with about `classes` classes each.
+    pub(crate) fn new((panels, width): (usize, usize), capacity: usize, classes: usize, largest: Largest) -> Self {
         // Whole runs of panels, so that a tile's maxima stay in the first-level cache from one panel to the next.
-        let wanted = panels.count().div_ceil((classes / panels.width).max(1));
+        let wanted = panels.div_ceil((classes / width).max(1));
         let panels_per_group = wanted.next_multiple_of(RUN);
-        let groups = panels.count().div_ceil(panels_per_group);
+        let groups = panels.div_ceil(panels_per_group);
         let slots = capacity.next_multiple_of(TILE);
-        let size = slots * groups * panels.width;
+        let size = slots * groups * width;
         Self {
             largest,
             groups,
             panels_per_group,
-            width: panels.width,
+            width,
             values: Aligned::zeros(size),
             places: Aligned::zeros(size),
             excluded: vec![(usize::MAX, 0); slots],
@@ -239,7 +249,7 @@ impl<T: Scalar> Epilogue<T> for Maxima<T> {
 
 /// Sets one lane of a panel's correlations to zero, by comparison: an index would force them all out of registers.
 #[inline(always)]
-pub(super) fn without_lane<S: Simd, T: Scalar>(
+fn without_lane<S: Simd, T: Scalar>(
     simd: S,
     correlations: [T::Native<S>; VECTORS],
     lane: usize,

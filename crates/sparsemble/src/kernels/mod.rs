@@ -13,9 +13,12 @@
 mod aligned;
 mod best;
 mod classes;
+mod coarse;
+mod coarse_classes;
 mod columns;
 mod correlate;
 mod energies;
+mod marks;
 mod panels;
 mod sweep;
 #[cfg(test)]
@@ -24,12 +27,15 @@ mod vectors;
 
 pub(crate) use best::Best;
 pub(crate) use classes::Classes;
+pub(crate) use coarse::{CoarsePanels, CoarseTiles, correlate_coarsely};
+pub(crate) use coarse_classes::CoarseClasses;
 pub(crate) use columns::Columns;
 pub(crate) use correlate::{Largest, Maxima, Store, correlate};
 pub(crate) use energies::Energies;
+pub(crate) use marks::Marks;
 pub(crate) use panels::{Panels, Tiles};
 pub(crate) use sweep::{largest_left, subtract_rows};
-pub(crate) use vectors::{axpy, dot, dots, rotate, subtract_combination};
+pub(crate) use vectors::{axpy, dot, dots, few_dots, first_largest, rotate, subtract_combination};
 
 /// The best instruction set of this machine.
 pub(crate) fn best_level() -> fearless_simd::Level {

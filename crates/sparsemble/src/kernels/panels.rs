@@ -56,6 +56,11 @@ impl<T: Scalar> Panels<T> {
         self.level
     }
 
+    /// The number of panels, and of atoms in each.
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        (self.count(), self.width)
+    }
+
     /// The number of panels.
     pub(crate) fn count(&self) -> usize {
         self.data.len() / (self.rows * self.width)
@@ -63,7 +68,7 @@ impl<T: Scalar> Panels<T> {
 }
 
 #[inline(always)]
-fn lanes<S: Simd, T: Scalar>(_: S) -> usize {
+pub(super) fn lanes<S: Simd, T: Scalar>(_: S) -> usize {
     T::Native::<S>::LEN
 }
 

@@ -6,7 +6,7 @@ use super::columns::{Columns, PADDING};
 use crate::scalar::Scalar;
 
 /// Columns whose products with one vector run side by side, to hide the latency of the multiply-add.
-const SIDE_BY_SIDE: usize = 8;
+pub(crate) const SIDE_BY_SIDE: usize = 8;
 
 /// The product of two padded columns.
 #[inline(always)]
@@ -41,6 +41,37 @@ pub(crate) fn dots<S: Simd, T: Scalar>(simd: S, columns: &Columns<T>, names: &[u
         *out = eight_dots(simd, columns, vector);
     }
     out[names.len()..padded].fill(T::ZERO);
+}
+
+/// The products of `vector` with so many named columns as run side by side.
+#[inline(always)]
+pub(crate) fn few_dots<S: Simd, T: Scalar>(
+    simd: S,
+    columns: &Columns<T>,
+    names: &[u32; SIDE_BY_SIDE],
+    vector: &[T],
+) -> [T; SIDE_BY_SIDE] {
+    let (chunks, per_column) = columns.chunks();
+    let (vector, _) = vector.as_chunks::<PADDING>();
+    let column = |i: usize| &chunks[names[i] as usize * per_column..][..per_column];
+    let columns = [column(0), column(1), column(2), column(3), column(4), column(5), column(6), column(7)];
+    eight_dots(simd, columns, &vector[..per_column])
+}
+
+/// The place of the first of the largest of so many scores.
+#[inline(always)]
+pub(crate) fn first_largest<S: Simd, T: Scalar>(simd: S, scores: &[T; SIDE_BY_SIDE]) -> usize {
+    let lanes = T::Native::<S>::LEN;
+    // A vector may have room for more.
+    let mut padded = [scores[0]; PADDING];
+    padded[..SIDE_BY_SIDE].copy_from_slice(scores);
+    let parts = padded[..lanes.max(SIDE_BY_SIDE)].chunks_exact(lanes);
+    let load = |part: &[T]| T::Native::<S>::from_slice(simd, part);
+    let most = parts.clone().fold(load(&padded[..lanes]), |most, part| most.max(load(part)));
+    let largest = T::Native::<S>::splat(simd, most.reduce_max());
+    let hits = parts.rev().fold(0, |hits, part| hits << lanes | load(part).simd_ge(largest).to_bitmask());
+    // Nothing but NaN, which finite input never gives, is not among the largest.
+    (hits.trailing_zeros() as usize).min(SIDE_BY_SIDE - 1)
 }
 
 #[inline(always)]
@@ -129,59 +160,41 @@ pub(crate) fn subtract_combination<S: Simd, T: Scalar>(
     out: &mut [T],
 ) {
     let (chunks, per_column) = columns.chunks();
-    let (x, _) = x.as_chunks::<PADDING>();
-    let (out, _) = out.as_chunks_mut::<PADDING>();
-    let (x, out) = (&x[..per_column], &mut out[..per_column]);
-    let mut strip = 0;
-    while strip + 4 <= per_column {
-        let mut sums = [0, 1, 2, 3].map(|i| load::<S, T>(simd, &x[strip + i]));
-        for (atom, a) in terms.clone() {
-            let column = &chunks[atom as usize * per_column + strip..][..4];
-            for (sum, column) in sums.iter_mut().zip(column) {
-                *sum = subtract::<S, T>(simd, *sum, a, column);
-            }
-        }
-        for (sum, out) in sums.iter().zip(&mut out[strip..strip + 4]) {
-            store::<S, T>(simd, sum, out);
-        }
-        strip += 4;
+    let (chunks, stride) = (chunks.as_flattened(), per_column * PADDING);
+    let wide = stride - stride % (STRIP * T::Native::<S>::LEN);
+    for start in (0..wide).step_by(STRIP * T::Native::<S>::LEN) {
+        subtract_strip::<S, T, STRIP>(simd, (chunks, stride, start), terms, x, out);
     }
-    for i in strip..per_column {
-        let mut sum = load::<S, T>(simd, &x[i]);
-        for (atom, a) in terms.clone() {
-            sum = subtract::<S, T>(simd, sum, a, &chunks[atom as usize * per_column + i]);
-        }
-        store::<S, T>(simd, &sum, &mut out[i]);
+    for start in (wide..stride).step_by(T::Native::<S>::LEN) {
+        subtract_strip::<S, T, 1>(simd, (chunks, stride, start), terms, x, out);
     }
 }
 
-/// Sixteen values in as many vectors as they need; those beyond are not used.
-type Chunk<S, T> = [<T as fearless_simd::SimdFloatElement>::Native<S>; PADDING];
+/// Vectors in a strip.
+const STRIP: usize = 8;
 
+/// The same for `N` vectors of rows from `start` on, of columns of length `stride`.
 #[inline(always)]
-fn load<S: Simd, T: Scalar>(simd: S, from: &[T; PADDING]) -> Chunk<S, T> {
+fn subtract_strip<S: Simd, T: Scalar, const N: usize>(
+    simd: S,
+    (columns, stride, start): (&[T], usize, usize),
+    terms: &(impl Iterator<Item = (u32, T)> + Clone),
+    x: &[T],
+    out: &mut [T],
+) {
     let lanes = T::Native::<S>::LEN;
-    let mut chunk = [T::Native::<S>::splat(simd, T::ZERO); PADDING];
-    for i in 0..PADDING / lanes {
-        chunk[i] = T::Native::<S>::from_slice(simd, &from[i * lanes..(i + 1) * lanes]);
+    let mut sums = [T::Native::<S>::splat(simd, T::ZERO); N];
+    for (sum, x) in sums.iter_mut().zip(x[start..start + N * lanes].chunks_exact(lanes)) {
+        *sum = T::Native::<S>::from_slice(simd, x);
     }
-    chunk
-}
-
-#[inline(always)]
-fn subtract<S: Simd, T: Scalar>(simd: S, mut chunk: Chunk<S, T>, factor: T, column: &[T; PADDING]) -> Chunk<S, T> {
-    let lanes = T::Native::<S>::LEN;
-    let factor = T::Native::<S>::splat(simd, -factor);
-    for i in 0..PADDING / lanes {
-        chunk[i] = T::Native::<S>::from_slice(simd, &column[i * lanes..(i + 1) * lanes]).mul_add(factor, chunk[i]);
+    for (atom, a) in terms.clone() {
+        let factor = T::Native::<S>::splat(simd, -a);
+        let column = &columns[atom as usize * stride + start..][..N * lanes];
+        for (sum, column) in sums.iter_mut().zip(column.chunks_exact(lanes)) {
+            *sum = T::Native::<S>::from_slice(simd, column).mul_add(factor, *sum);
+        }
     }
-    chunk
-}
-
-#[inline(always)]
-fn store<S: Simd, T: Scalar>(_: S, chunk: &Chunk<S, T>, to: &mut [T; PADDING]) {
-    let lanes = T::Native::<S>::LEN;
-    for i in 0..PADDING / lanes {
-        chunk[i].store_slice(&mut to[i * lanes..(i + 1) * lanes]);
+    for (sum, out) in sums.iter().zip(out[start..start + N * lanes].chunks_exact_mut(lanes)) {
+        sum.store_slice(out);
     }
 }

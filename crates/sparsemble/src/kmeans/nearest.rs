@@ -11,7 +11,7 @@ use fearless_simd::dispatch;
 
 use crate::blocks::Run;
 use crate::error::Result;
-use crate::kernels::{Classes, Columns, Largest, Panels, Tiles, best_level, correlate};
+use crate::kernels::{Classes, Columns, Panels, Tiles, best_level, correlate};
 use crate::matrix::Matrix;
 use crate::points::Points;
 use crate::scalar::Scalar;
@@ -63,7 +63,7 @@ impl<T: Scalar> Nearest<T> {
             samples: Columns::zeros(rows, BLOCK),
             from_origin: Columns::zeros(rows + 1, BLOCK),
             tiles: Tiles::new(rows + 1, BLOCK),
-            classes: Classes::new(&self.panels, BLOCK, Largest::Value),
+            classes: Classes::new(&self.panels, BLOCK),
             leaders: Vec::new(),
             space: self.screen.as_ref().map(Screen::space),
             limits: Vec::with_capacity(BLOCK),

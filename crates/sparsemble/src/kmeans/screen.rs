@@ -18,7 +18,7 @@ use super::nearest::subtract;
 const LEAST: (usize, usize) = (24, 96);
 
 /// M / R.
-const SHARE: usize = 4;
+const SHARE: usize = 2;
 
 /// Turns of the power method that find Q.
 const TURNS: usize = 2;
@@ -134,7 +134,7 @@ impl<T: Scalar> Screen<T> {
         let start = space.left.len();
         let mut limit = limit;
         if limit.is_finite() {
-            self.list(space, slot, limit);
+            self.list(space, slot, limit, MANY);
         }
         if limit.is_infinite() || space.left.len() - start > MANY {
             let bounds = space.bounds.of(slot);
@@ -142,16 +142,17 @@ impl<T: Scalar> Screen<T> {
             // Just above it, so that it is found again among those that are left.
             limit = limit.min(distance(likeliest).next_up());
             space.left.truncate(start);
-            self.list(space, slot, limit);
+            self.list(space, slot, limit, self.n_centers);
         }
         space.ends.push(space.left.len());
         limit
     }
 
-    fn list(&self, space: &mut Space<T>, slot: usize, limit: f64) {
+    /// Appends the centres that may be within the limit, or, if they are more than `most`, some of them that are more too.
+    fn list(&self, space: &mut Space<T>, slot: usize, limit: f64, most: usize) {
         let least = T::from_f64(0.5 * ((1.0 - self.rounding) * space.energies[slot] - limit));
         let bounds = space.bounds.of(slot);
-        dispatch!(self.panels.level(), simd => at_least(simd, bounds, least, &mut space.left));
+        dispatch!(self.panels.level(), simd => at_least(simd, bounds, least, most, &mut space.left));
         // Beyond the last centre are zeros.
         while space.left.last().is_some_and(|&j| j as usize >= self.n_centers) {
             space.left.pop();
@@ -207,10 +208,11 @@ fn largest<S: Simd, T: Scalar>(simd: S, values: &[T]) -> usize {
     best.reduce().0
 }
 
-/// Appends the places of all values that reach `least`, ascending.
+/// Appends the places of all values that reach `least`, ascending, but stops once there are more than `most`.
 #[inline(always)]
-fn at_least<S: Simd, T: Scalar>(simd: S, values: &[T], least: T, places: &mut Vec<u32>) {
+fn at_least<S: Simd, T: Scalar>(simd: S, values: &[T], least: T, most: usize, places: &mut Vec<u32>) {
     let lanes = T::Native::<S>::LEN;
+    let enough = places.len() + most;
     let least = T::Native::<S>::splat(simd, least);
     let load = |part: &[T]| T::Native::<S>::from_slice(simd, part);
     for (g, group) in values.chunks(TOGETHER * lanes).enumerate() {
@@ -224,6 +226,9 @@ fn at_least<S: Simd, T: Scalar>(simd: S, values: &[T], least: T, places: &mut Ve
                     places.push(((g * TOGETHER + v) * lanes) as u32 + hits.trailing_zeros());
                     hits &= hits - 1;
                 }
+            }
+            if places.len() > enough {
+                return;
             }
         }
     }

@@ -10,6 +10,7 @@ mod task;
 use std::ops::ControlFlow;
 
 use anyhow::Result;
+use serde_json::json;
 use sparsemble::Run;
 
 use crate::args::DemoArguments;
@@ -30,6 +31,8 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
         let tell = |done: usize, total: usize| -> ControlFlow<()> { progress.tell_of(name, done, total) };
         tasks.push(make(Run::threads(threads).on_progress(&tell))?);
     }
+    // From here on the folder is ours, whatever happens.
+    folder.mark(&json!({ "program": "sparsemble demo", "unfinished": true }))?;
     let digits = Digits::group(&folder, Run::threads(threads))?;
     drop(progress);
     let report = Report { tasks: &tasks, digits: &digits, threads, folder: folder.path() };

@@ -17,6 +17,9 @@ const WIDTH: usize = Eight::WIDTH;
 
 const HALF: usize = WIDTH / 2;
 
+/// Vertices whose sums are formed side by side: enough that no addition waits for another.
+const TOGETHER: usize = 4;
+
 /// Eight vectors, one [`Eight`] for each vertex.
 pub(super) type Block = Vec<Eight>;
 
@@ -67,41 +70,52 @@ pub(super) fn subtract(
     w: &mut Block,
     run: Run<'_>,
 ) -> Result<()> {
-    fill(w, run, |range, w| dispatch!(best_level(), simd => subtract_piece(simd, blocks, inverse, w, range.start)))
+    let minus: Vec<Small> = blocks.iter().map(|(_, c)| c.map(|row| Eight(row.0.map(|entry| -entry)))).collect();
+    fill(w, run, |range, w| {
+        let terms: Vec<(&[Eight], &Small)> = blocks.iter().map(|(v, _)| &v[range.clone()]).zip(&minus).collect();
+        dispatch!(best_level(), simd => {
+            add_products(simd, &terms, w);
+            if let Some(inverse) = inverse {
+                let mut product = [Eight::ZERO; VERTICES];
+                let product = &mut product[..w.len()];
+                add_products(simd, &[(w, inverse)], product);
+                w.copy_from_slice(product);
+            }
+        });
+    })
 }
 
+/// Adds Σ V_i C_i to `out`.
 #[inline(always)]
-fn subtract_piece<S: Simd>(
-    simd: S,
-    blocks: &[(&Block, &Small)],
-    inverse: Option<&Small>,
-    w: &mut [Eight],
-    first: usize,
-) {
-    for (v, c) in blocks {
-        add_piece(simd, &v[first..first + w.len()], c, w, -1.0);
+fn add_products<S: Simd>(simd: S, terms: &[(&[Eight], &Small)], out: &mut [Eight]) {
+    let (together, rest) = out.as_chunks_mut::<TOGETHER>();
+    let done = together.len() * TOGETHER;
+    for (number, out) in together.iter_mut().enumerate() {
+        add_products_at(simd, terms, number * TOGETHER, out);
     }
-    if let Some(inverse) = inverse {
-        let mut product = [Eight::ZERO; VERTICES];
-        add_piece(simd, w, inverse, &mut product[..w.len()], 1.0);
-        w.copy_from_slice(&product[..w.len()]);
+    for (number, out) in rest.iter_mut().enumerate() {
+        add_products_at(simd, terms, done + number, std::array::from_mut(out));
     }
 }
 
-/// Adds `sign` times V·C to `out`.
+/// The same for a few vertices, whose sums stay in registers from the first term to the last.
 #[inline(always)]
-fn add_piece<S: Simd>(simd: S, v: &[Eight], c: &Small, out: &mut [Eight], sign: f64) {
-    let mut rows = [f64x8::splat(simd, 0.0); WIDTH];
-    for i in 0..WIDTH {
-        rows[i] = f64x8::from_slice(simd, &c[i].0) * f64x8::splat(simd, sign);
+fn add_products_at<S: Simd, const N: usize>(simd: S, terms: &[(&[Eight], &Small)], first: usize, out: &mut [Eight; N]) {
+    let mut sums = [f64x8::splat(simd, 0.0); N];
+    for n in 0..N {
+        sums[n] = f64x8::from_slice(simd, &out[n].0);
     }
-    for (v, out) in v.iter().zip(out) {
-        // Two sums, so that additions do not wait for each other.
-        let mut sums = [f64x8::from_slice(simd, &out.0), f64x8::splat(simd, 0.0)];
+    for (v, c) in terms {
+        let Some(v) = v.get(first..first + N) else { return };
         for i in 0..WIDTH {
-            sums[i % 2] = f64x8::splat(simd, v.0[i]).mul_add(rows[i], sums[i % 2]);
+            let row = f64x8::from_slice(simd, &c[i].0);
+            for n in 0..N {
+                sums[n] = f64x8::splat(simd, v[n].0[i]).mul_add(row, sums[n]);
+            }
         }
-        *out = Eight((sums[0] + sums[1]).into());
+    }
+    for n in 0..N {
+        out[n] = Eight(sums[n].into());
     }
 }
 
@@ -127,11 +141,9 @@ pub(super) fn turn(blocks: &mut [Block], turns: &[Vec<Small>], run: Run<'_>) -> 
 
 #[inline(always)]
 fn turn_piece<S: Simd>(simd: S, blocks: &[&mut [Eight]], turns: &[Vec<Small>], out: &mut [Eight]) {
-    let length = blocks[0].len();
-    for (b, turns) in turns.iter().enumerate() {
-        for (v, c) in blocks.iter().zip(turns) {
-            add_piece(simd, v, c, &mut out[b * length..(b + 1) * length], 1.0);
-        }
+    for (turns, out) in turns.iter().zip(out.chunks_exact_mut(blocks[0].len())) {
+        let terms: Vec<(&[Eight], &Small)> = blocks.iter().map(|v| &**v).zip(turns).collect();
+        add_products(simd, &terms, out);
     }
 }
 

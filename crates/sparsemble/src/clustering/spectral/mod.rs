@@ -257,7 +257,8 @@ impl<'a> Search<'a> {
         let rng = self.draw.stream("eigenvectors");
         let mut subspace = Subspace::new(self.operator, Vec::new(), frontier, rng, self.beside())?;
         let (ritz, certain) = self.iterate(&mut subspace, &sizes, |ritz, _| {
-            ritz.residuals.len() >= wanted && ritz.residuals[..wanted].iter().all(|&residual| residual <= tolerance)
+            let worst = ritz.residuals.iter().take(wanted).fold(0.0_f64, |worst, &residual| worst.max(residual));
+            if ritz.residuals.len() >= wanted { worst / tolerance } else { f64::INFINITY }
         })?;
         subspace.restart(&ritz, kept, self.beside())?;
         Ok(Pairs { values: ritz.values, blocks: subspace.into_multiplied(), certain })
@@ -279,20 +280,22 @@ impl<'a> Search<'a> {
             // largest there is.
             let growth = (((products - start - 1) as f64) * (1.0 + 2.0 * (bar - value) / (1.0 + value)).acosh()).cosh();
             let ruled_out = growth * growth * (bar - value) > vertices * (1.0 + value);
-            value > bar + tolerance || residual <= tolerance || ruled_out
+            if value > bar + tolerance || residual <= tolerance || ruled_out { 0.0 } else { f64::INFINITY }
         })?;
         let overlooked = ritz.values.first().is_some_and(|&value| value > bar + tolerance);
         let pairs = Pairs { values: pairs.values, blocks: subspace.into_locked(), certain };
         Ok((pairs, overlooked))
     }
 
-    /// Steps until `done` or nothing is left to do; the last Ritz vectors, and false if there were too many steps.
+    /// Steps until nothing is left to do; the last Ritz vectors, and false if there were too many steps. `left` says how
+    /// many times too large the worst residual is: it is done at one.
     fn iterate(
         &mut self,
         subspace: &mut Subspace<'_>,
         sizes: &Sizes,
-        done: impl Fn(&Ritz, usize) -> bool,
+        left: impl Fn(&Ritz, usize) -> f64,
     ) -> Result<(Ritz, bool)> {
+        let mut forecast = Forecast::default();
         loop {
             let most = self.settings.max_products;
             if !subspace.is_complete() {
@@ -302,17 +305,44 @@ impl<'a> Search<'a> {
             }
             let (complete, full) = (subspace.is_complete(), subspace.blocks() >= sizes.most);
             let spent = self.products >= most;
-            if complete || full || spent || sizes.eager {
+            if complete || full || spent || sizes.eager || self.products >= forecast.end {
                 let ritz = subspace.ritz();
-                let found = complete || done(&ritz, self.products);
+                let left = left(&ritz, self.products);
+                let found = complete || left <= 1.0;
                 if found || spent {
                     return Ok((ritz, found));
                 }
+                forecast.note(self.products, left);
                 if full {
                     subspace.restart(&ritz, sizes.kept, self.beside())?;
                 }
             }
         }
+    }
+}
+
+/// When a search will be done, if residuals go on falling as they did: a look at them costs nearly as much as a step.
+struct Forecast {
+    /// Products made and residuals left at the last look.
+    last: Option<(usize, f64)>,
+    /// The number of products.
+    end: usize,
+}
+
+impl Default for Forecast {
+    fn default() -> Self {
+        Self { last: None, end: usize::MAX }
+    }
+}
+
+impl Forecast {
+    fn note(&mut self, products: usize, left: f64) {
+        if let Some((before, left_then)) = self.last {
+            let steps = (products - before) as f64 * left.ln() / (left_then / left).ln();
+            // Not if residuals are not known, or do not fall.
+            self.end = if steps > 0.0 { products.saturating_add(steps.ceil() as usize) } else { usize::MAX };
+        }
+        self.last = Some((products, left));
     }
 }
 

@@ -27,7 +27,7 @@ const LOST: f64 = 1e-10;
 const NOTHING: f64 = 1e-12;
 
 /// How much of the basis a new vector may have: far above rounding, and far below what a residual of 10⁻¹² would show.
-const DRIFT: f64 = 1e-11;
+const DRIFT: f64 = 1e-10;
 
 /// Rounds after which vectors are as orthogonal as they get; two are usual.
 const MAX_ROUNDS: usize = 6;

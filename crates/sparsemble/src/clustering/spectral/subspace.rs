@@ -39,6 +39,8 @@ pub(super) struct Subspace<'a> {
     projected: Vec<Vec<Small>>,
     product: Block,
     space: Block,
+    /// Blocks that a restart has left over, for the next products: fresh memory costs as much as a pass over it.
+    spare: Vec<Block>,
 }
 
 /// The eigenvectors of T, the largest eigenvalue first.
@@ -70,6 +72,7 @@ impl<'a> Subspace<'a> {
             projected: Vec::new(),
             product: vec![Eight::ZERO; vertices],
             space: vec![Eight::ZERO; vertices],
+            spare: Vec::new(),
         };
         for _ in 0..frontier {
             let room = subspace.room();
@@ -119,7 +122,7 @@ impl<'a> Subspace<'a> {
         self.multiplied += 1;
         self.mark_absent(place);
         if split.alive.contains(&true) {
-            self.product = vec![Eight::ZERO; product.len()];
+            self.product = self.spare.pop().unwrap_or_else(|| vec![Eight::ZERO; product.len()]);
             self.push(product, &split);
             self.set(self.projected.len() - 1, place, &split.rest);
         } else {
@@ -167,7 +170,7 @@ impl<'a> Subspace<'a> {
             }
         }
         self.projected = projected;
-        self.basis.drain(self.locked + kept..self.multiplied);
+        self.spare.extend(self.basis.drain(self.locked + kept..self.multiplied));
         self.alive.drain(self.locked + kept..self.multiplied);
         let drift = self.drifts.drain(self.locked..self.multiplied).fold(0.0, f64::max);
         self.drifts.splice(self.locked..self.locked, vec![drift; kept]);

@@ -12,8 +12,10 @@
 
 use fearless_simd::{Level, dispatch, prelude::*};
 
+use super::certificate::product;
 use super::inverse::Inverse;
 use super::overview::{self, Overview};
+use crate::coding::basis::inverse;
 use crate::kernels::{Best, Columns, axpy, dot, dots, subtract_combination};
 use crate::scalar::Scalar;
 
@@ -65,7 +67,7 @@ pub(super) struct Work<'b, T> {
     pub(super) candidates: Vec<u32>,
     /// The residual of the last solution, padded, zero where the sample was not observed.
     pub(super) residual: Vec<T>,
-    products: Vec<T>,
+    pub(super) products: Vec<T>,
     vector: Vec<T>,
     gram: Vec<f64>,
     right: Vec<f64>,
@@ -111,7 +113,8 @@ impl ActiveSet {
         space.iter().zip(&self.pull).map(|(a, b)| a * b).sum()
     }
 
-    /// The largest correlation of a member with the residual of `work`, in units of its weight.
+    /// The largest correlation of a member with the residual of `work`, in units of its weight; members without weight do not
+    /// count.
     #[inline(always)]
     pub(super) fn largest_correlation<'b, S: Simd, T: Scalar>(
         &self,
@@ -120,7 +123,7 @@ impl ActiveSet {
         work: &mut Work<'b, T>,
     ) -> f64 {
         dots(simd, problem.columns, &self.atoms, &work.residual, &mut work.products);
-        let sizes = work.products.iter().zip(&self.pull).map(|(c, pull)| (c.to_f64() / pull).abs());
+        let sizes = work.products.iter().zip(&self.pull).map(|(c, pull)| (c.to_f64() * inverse(pull.abs())).abs());
         sizes.fold(0.0, f64::max)
     }
 
@@ -292,13 +295,16 @@ impl ActiveSet {
             work.gram.extend(self.atoms.iter().map(|&member| row[member as usize].to_f64()));
             row[atom as usize].to_f64()
         } else {
+            // Its product with itself comes along; a mask on one of the two is a mask on both.
+            self.atoms.push(atom);
             dots(simd, problem.columns, &self.atoms, column, &mut work.products);
+            self.atoms.pop();
             work.gram.extend(work.products[..self.atoms.len()].iter().map(|g| g.to_f64()));
-            dot(simd, column, column).to_f64()
+            work.products[self.atoms.len()].to_f64()
         };
         self.inverse.apply(simd, &work.gram, &mut work.change);
         let own = own + problem.ridge;
-        let mut schur = own - work.gram.iter().zip(&work.change).map(|(g, u)| g * u).sum::<f64>();
+        let mut schur = own - product(&work.gram, &work.change[..self.atoms.len()]);
         if schur < NEARLY_DEPENDENT * own && problem.overview.is_some() {
             return None;
         }

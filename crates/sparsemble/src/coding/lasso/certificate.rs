@@ -7,10 +7,16 @@
 
 use crate::scalar::Scalar;
 
-/// The gap of Eq. (1) as a fraction of ‖x‖², given Σ w|a| and the largest correlation |d_jᵀr| / w_j of all atoms.
+/// The gap of Eq. (1) as a fraction of ‖x‖², given that, Σ w|a| and the largest correlation |d_jᵀr| / w_j of all atoms.
 #[inline(always)]
-pub(super) fn relative_gap<T: Scalar>(x: &[T], residual: &[T], mu: f64, penalty: f64, largest: f64) -> f64 {
-    gap_of_products((product(x, x), product(x, residual), product(residual, residual)), mu, penalty, largest)
+pub(super) fn relative_gap<T: Scalar>(
+    (x, energy): (&[T], f64),
+    residual: &[T],
+    mu: f64,
+    penalty: f64,
+    largest: f64,
+) -> f64 {
+    gap_of_products((energy, product(x, residual), product(residual, residual)), mu, penalty, largest)
 }
 
 /// The same, given xᵀx, xᵀr and rᵀr.
@@ -50,7 +56,7 @@ mod tests {
     #[test]
     fn the_gap_is_zero_at_the_optimum_and_grows_away_from_it() {
         // One unit atom: the optimum of ½(x − a)² + μ|a| is a = x − μ with residual μ.
-        let gap = |a: f64| relative_gap(&[3.0], &[3.0 - a], 0.5, a.abs(), (3.0 - a).abs());
+        let gap = |a: f64| relative_gap((&[3.0], 9.0), &[3.0 - a], 0.5, a.abs(), (3.0 - a).abs());
         assert!(gap(2.5) < 1e-15);
         assert!(gap(2.4) > gap(2.45) && gap(2.45) > 1e-4);
         assert!(gap(2.6) > 1e-4);

@@ -47,16 +47,18 @@ impl Inverse {
             self.grow();
         }
         let (n, stride) = (self.size, self.stride);
+        let used = (n + 1).next_multiple_of(GROWTH);
         let (rows, last) = self.rows.split_at_mut(n * stride);
-        let last = &mut last[..stride];
+        let last = &mut last[..used];
+        let pivot = 1.0 / schur;
         // The last row holds the coordinates while the others change, then takes its own value.
         last[..n].copy_from_slice(product);
         for (row, &p) in rows.chunks_exact_mut(stride).zip(product) {
-            add_multiple_of_row(simd, row, p / schur, last);
-            row[n] = -p / schur;
+            add_multiple_of_row(simd, &mut row[..used], p * pivot, last);
+            row[n] = -p * pivot;
         }
-        last[..n].iter_mut().for_each(|p| *p /= -schur);
-        last[n] = 1.0 / schur;
+        last[..n].iter_mut().for_each(|p| *p *= -pivot);
+        last[n] = pivot;
         self.size = n + 1;
     }
 
@@ -64,19 +66,20 @@ impl Inverse {
     #[inline(always)]
     pub(super) fn remove<S: Simd>(&mut self, simd: S, k: usize) {
         let (stride, last) = (self.stride, self.size - 1);
+        let used = self.size.next_multiple_of(GROWTH);
         if k != last {
             let (rows, tail) = self.rows.split_at_mut(last * stride);
-            rows[k * stride..][..stride].swap_with_slice(&mut tail[..stride]);
+            rows[k * stride..][..used].swap_with_slice(&mut tail[..used]);
             for row in self.rows[..(last + 1) * stride].chunks_exact_mut(stride) {
                 row.swap(k, last);
             }
         }
         let (rows, pivot) = self.rows.split_at_mut(last * stride);
-        let pivot = &mut pivot[..stride];
+        let pivot = &mut pivot[..used];
         let factor = 1.0 / pivot[last];
         for row in rows.chunks_exact_mut(stride) {
             let multiple = -row[last] * factor;
-            add_multiple_of_row(simd, row, multiple, pivot);
+            add_multiple_of_row(simd, &mut row[..used], multiple, pivot);
             row[last] = 0.0;
         }
         pivot.fill(0.0);

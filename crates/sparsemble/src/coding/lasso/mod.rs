@@ -1,15 +1,16 @@
 //! The lasso, Eqs. (1) and (15), to a certified optimum.
 //!
 //! Samples are coded in blocks. A *round* sends the residuals of the block through the fused pass over the dictionary
-//! ([`crate::kernels`]), which returns the largest correlations of each residual. They serve twice: the largest of all
-//! gives the sample's duality gap, exactly, and the sample is finished if that is small enough; otherwise the large
-//! ones are the atoms missing from its working set, and the small problem on support and newcomers is solved exactly
-//! ([`active_set`]). Three to five rounds are usual. For small dictionaries the first round sees all atoms at once through
+//! ([`crate::kernels`]), in sixteen bits, which marks all atoms whose correlation may be large. Their products are then
+//! computed in the number type and serve twice: the largest of all gives the sample's duality gap, and the sample is finished
+//! if that is small enough; otherwise these are the atoms missing from its working set, and the small problem on support and
+//! newcomers is solved exactly ([`active_set`]). Three or four rounds are usual. For small dictionaries the first round sees all atoms at once through
 //! a Gram matrix ([`overview`]) and is usually the last. Nothing of size K × T is ever formed.
 
 mod active_set;
 mod certificate;
 mod elastic_net;
+mod goal;
 mod inverse;
 mod overview;
 mod rounds;
@@ -46,7 +47,7 @@ const WEIGHTED: usize = 8;
 /// D is M × K with any columns, the samples M × T, the codes K × T.
 ///
 /// # Cost
-/// Per sample 3 to 5 passes of M·K multiply-adds at the speed of a matrix product, plus about |S|(M + |S|) for every
+/// Per sample 3 or 4 passes of M·K multiply-adds at the speed of a matrix product in 16 bits, plus about |S|(M + |S|) for every
 /// atom that enters the support S; where a Gram matrix of the atoms takes at most 2 MB, one pass and |S|·K for every such
 /// atom. Memory does not depend on T, nor on K beyond the dictionary itself and those 2 MB.
 ///
@@ -239,7 +240,7 @@ pub(crate) fn lambda_max_here<T: Scalar>(
     let scratch = || {
         let x = Columns::zeros(basis.n_features(), rounds::BLOCK);
         let tiles = Tiles::new(basis.n_features(), rounds::BLOCK);
-        (x, tiles, Maxima::new(&panels, rounds::BLOCK, 1, Largest::Magnitude), Vec::new())
+        (x, tiles, Maxima::new(panels.shape(), rounds::BLOCK, 1, Largest::Magnitude), Vec::new())
     };
     let blocks = run.map_blocks(samples.count(), rounds::BLOCK, scratch, |(x, tiles, maxima, scales), range| {
         samples.load(range.clone(), x, scales)?;

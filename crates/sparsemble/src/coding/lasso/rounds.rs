@@ -2,28 +2,34 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Level, dispatch, prelude::*};
+use fearless_simd::{dispatch, prelude::*};
 
 use super::active_set::{ActiveSet, Problem, Work};
 use super::certificate::{product, relative_gap};
+use super::goal::{Goal, slack};
 use super::overview::Overview;
 use super::{Lasso, Penalty};
 use crate::coding::basis::inverse;
 use crate::coding::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCodes};
 use crate::error::Result;
-use crate::kernels::{Columns, Maxima, Panels, Store, Tiles, correlate};
+use crate::kernels::{
+    CoarsePanels, CoarseTiles, Columns, Marks, Maxima, Store, Tiles, correlate, correlate_coarsely, dots,
+};
 use crate::scalar::Scalar;
 
 /// Samples coded at a time: enough to amortise a walk through the dictionary, few enough that their small problems
 /// stay in cache.
 pub(super) const BLOCK: usize = 96;
 
-/// Classes of atoms whose largest correlation a pass reports: the most atoms that can join a working set in a round.
+/// Classes of atoms whose largest correlation the first pass reports: the most atoms of the first working set.
 const CLASSES: usize = 32;
 
 /// Atoms whose correlation reaches this fraction of μ join the working set although they do not violate anything yet:
 /// the next solution often needs them, and a pass costs more than a few idle candidates.
 const HARVEST: f64 = 0.95;
+
+/// The most atoms that can join a working set in a later round; each of them is multiplied with every residual.
+const NEWCOMERS: usize = 64;
 
 /// The largest Gram matrix, in bytes, that serves as an overview. The rows of a larger one come from memory too slowly, and
 /// passes over the dictionary are better.
@@ -34,7 +40,7 @@ pub(super) struct Plan<'a, T> {
     coder: &'a Lasso,
     basis: &'a CodingBasis<T>,
     /// The atoms divided by their weights, so that one μ is the limit for all of them.
-    panels: PanelsOf<'a, T>,
+    panels: PanelsOf<'a>,
     /// The weights of the tamed atoms; `None` for all ones.
     weights: Option<Vec<f64>>,
     /// What the weights were divided by.
@@ -46,9 +52,9 @@ pub(super) struct Plan<'a, T> {
     overlooks: bool,
 }
 
-enum PanelsOf<'a, T> {
-    Basis(&'a Panels<T>),
-    Own(Panels<T>),
+enum PanelsOf<'a> {
+    Basis(&'a CoarsePanels),
+    Own(CoarsePanels),
 }
 
 impl<'a, T: Scalar> Plan<'a, T> {
@@ -65,8 +71,8 @@ impl<'a, T: Scalar> Plan<'a, T> {
         let unit = if unit > 0.0 { unit } else { 1.0 };
         weights.iter_mut().flatten().for_each(|w| *w /= unit);
         let panels = match &weights {
-            None => PanelsOf::Basis(basis.raw()),
-            Some(weights) => PanelsOf::Own(basis.pack(|j| T::from_f64(inverse(weights[j])))),
+            None => PanelsOf::Basis(basis.coarse()),
+            Some(weights) => PanelsOf::Own(basis.pack_coarsely(|j| inverse(weights[j]))),
         };
         let is_free = |j: &usize| weights.as_ref().is_some_and(|weights| weights[*j] <= 0.0);
         let free = (0..basis.n_atoms()).filter(is_free).map(|j| j as u32).collect();
@@ -77,7 +83,7 @@ impl<'a, T: Scalar> Plan<'a, T> {
         Self { coder, basis, panels, weights, unit, free, overlooks }
     }
 
-    fn panels(&self) -> &Panels<T> {
+    fn panels(&self) -> &CoarsePanels {
         match &self.panels {
             PanelsOf::Basis(panels) => panels,
             PanelsOf::Own(panels) => panels,
@@ -91,10 +97,13 @@ pub(super) struct Block<'b, T> {
     residuals: Columns<T>,
     masks: Option<Columns<T>>,
     scales: Vec<f64>,
-    tiles: Tiles<T>,
-    maxima: Maxima<T>,
-    /// The correlations of all atoms with the samples, where a Gram matrix makes use of them.
-    correlations: Option<Store<T>>,
+    tiles: CoarseTiles,
+    /// Of the first pass.
+    maxima: Maxima<f32>,
+    /// Of those after it.
+    marks: Marks,
+    /// The samples and their correlations with all atoms, where a Gram matrix makes use of them.
+    correlations: Option<(Tiles<T>, Store<T>)>,
     states: Vec<State>,
     /// Samples not finished yet; the sample in slot s of the pass is `live[s]`.
     live: Vec<usize>,
@@ -103,12 +112,16 @@ pub(super) struct Block<'b, T> {
 
 /// Where one sample stands.
 #[derive(Default)]
-struct State {
-    active: ActiveSet,
-    mu: f64,
+pub(super) struct State {
+    pub(super) active: ActiveSet,
+    pub(super) mu: f64,
     /// The μ above which the code is zero.
-    mu_max: f64,
+    pub(super) mu_max: f64,
+    /// ‖x‖².
+    energy: f64,
     excluded: Option<usize>,
+    /// ‖r‖.
+    norm: f64,
     gap: f64,
     rounds: usize,
     status: Option<SampleStatus>,
@@ -123,9 +136,10 @@ impl<'b, T: Scalar> Block<'b, T> {
             residuals: Columns::zeros(rows, room),
             masks: None,
             scales: Vec::with_capacity(room),
-            tiles: Tiles::new(rows, room),
-            maxima: Maxima::new(plan.panels(), room, CLASSES, plan.coder.largest()),
-            correlations: plan.overlooks.then(|| Store::new(plan.panels(), room)),
+            tiles: CoarseTiles::new(rows, room),
+            maxima: Maxima::new(plan.panels().shape(), room, CLASSES, plan.coder.largest()),
+            marks: Marks::new(plan.panels(), room, plan.coder.largest()),
+            correlations: plan.overlooks.then(|| (Tiles::new(rows, room), Store::new(plan.basis.raw(), room))),
             states: (0..room).map(|_| State::default()).collect(),
             live: Vec::with_capacity(room),
             work: Work::new(x.stride()),
@@ -140,20 +154,20 @@ impl<'b, T: Scalar> Block<'b, T> {
         range: Range<usize>,
     ) -> Result<Coding<T>> {
         let count = range.len();
-        self.load(samples, range)?;
         let level = plan.panels().level();
+        dispatch!(level, simd => self.load(simd, samples, range))?;
         if !plan.free.is_empty() {
             self.fit_free_atoms(plan);
         }
-        let mut round = 0;
         if plan.overlooks {
-            round = 1;
-            self.solve_overlooking(plan);
+            dispatch!(level, simd => self.solve_overlooking(simd, plan));
             self.live.retain(|&i| self.states[i].status.is_none());
         }
+        dispatch!(level, simd => self.begin(simd, plan));
+        let mut round = 1;
         while !self.live.is_empty() {
             round += 1;
-            self.correlate_residuals(plan);
+            dispatch!(level, simd => self.correlate_residuals(simd, plan));
             // What the last round has solved is still certified.
             dispatch!(level, simd => self.certify_or_solve(simd, plan, round <= plan.coder.max_rounds));
             self.live.retain(|&i| self.states[i].status.is_none());
@@ -161,7 +175,8 @@ impl<'b, T: Scalar> Block<'b, T> {
         Ok(self.collect(plan, count))
     }
 
-    fn load(&mut self, samples: &Samples<'_, T>, range: Range<usize>) -> Result<()> {
+    #[inline(always)]
+    fn load<S: Simd>(&mut self, _: S, samples: &Samples<'_, T>, range: Range<usize>) -> Result<()> {
         samples.load(range.clone(), &mut self.x, &mut self.scales)?;
         self.live.clear();
         self.live.extend(0..range.len());
@@ -170,6 +185,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             let state = &mut self.states[i];
             state.active.clear();
             (state.gap, state.rounds, state.status) = (0.0, 0, None);
+            state.energy = energy(self.x.padded(i));
             state.excluded = samples.excluded_atom(sample);
             if samples.is_masked() {
                 let masks = self.masks.get_or_insert_with(|| Columns::zeros(self.x.rows(), self.x.count()));
@@ -180,12 +196,13 @@ impl<'b, T: Scalar> Block<'b, T> {
     }
 
     /// The first solution where all atoms can be seen at once; most samples are finished by it.
-    fn solve_overlooking(&mut self, plan: &Plan<'b, T>) {
-        let level = plan.panels().level();
-        let Some(correlations) = &mut self.correlations else { return };
-        self.tiles.clear();
-        self.live.iter().for_each(|&i| self.tiles.push(self.x.column(i)));
-        correlate(plan.panels(), &self.tiles, correlations);
+    #[inline(always)]
+    fn solve_overlooking<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
+        let level = simd.level();
+        let Some((tiles, correlations)) = &mut self.correlations else { return };
+        tiles.clear();
+        self.live.iter().for_each(|&i| tiles.push(self.x.column(i)));
+        correlate(plan.basis.raw(), tiles, correlations);
         let tolerance = plan.coder.tolerance;
         for &i in &self.live {
             let (x, state) = (self.x.padded(i), &mut self.states[i]);
@@ -194,19 +211,20 @@ impl<'b, T: Scalar> Block<'b, T> {
             }
             let overview =
                 Overview { basis: plan.basis, correlations: correlations.of(i), largest: plan.coder.largest(), level };
-            state.start(plan.penalty(self.scales[i]), overview.largest(), x);
-            let goal = Goal::new(plan.penalty(self.scales[i]), tolerance, x);
-            let problem = Problem { overview: Some(overview), ..plan.problem(x, None) };
+            state.start(plan.penalty(self.scales[i]), overview.largest());
+            let goal = Goal::new::<T>(plan.penalty(self.scales[i]), tolerance, state.energy);
+            let problem = Problem { overview: Some(overview), ..plan.problem((x, state.energy), None) };
             self.work.residual.copy_from_slice(x);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
             if state.give_up_if_diverged(x, &mut self.work.residual) {
                 self.work.overlooking.outside = f64::INFINITY;
             }
-            let inside = dispatch!(level, simd => state.active.largest_correlation(simd, &problem, &mut self.work));
+            let inside = state.active.largest_correlation(simd, &problem, &mut self.work);
             let outside = self.work.overlooking.outside
-                + overview.error(state.active.penalty(), state.active.atoms.len(), energy(x).sqrt());
+                + overview.error(state.active.penalty(), state.active.atoms.len(), state.energy.sqrt());
             let residual = &self.work.residual;
-            state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), inside.max(outside));
+            state.gap =
+                relative_gap((x, state.energy), residual, state.mu, state.active.penalty(), inside.max(outside));
             state.rounds = 1;
             if state.gap <= small_enough::<T>(tolerance) && goal.is_reached(state, residual) {
                 state.status = Some(SampleStatus::Converged);
@@ -215,15 +233,86 @@ impl<'b, T: Scalar> Block<'b, T> {
         }
     }
 
-    /// One pass of the live residuals over the whole dictionary.
-    fn correlate_residuals(&mut self, plan: &Plan<'b, T>) {
+    /// The first pass and solution of the samples that have none yet: of each class of atoms the one with the largest
+    /// correlation is a candidate.
+    #[inline(always)]
+    fn begin<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
+        let fresh: Vec<usize> = self.live.iter().copied().filter(|&i| self.states[i].rounds == 0).collect();
         self.tiles.clear();
         self.maxima.clear();
-        for (slot, &i) in self.live.iter().enumerate() {
-            self.tiles.push(self.residuals.column(i));
+        for (slot, &i) in fresh.iter().enumerate() {
+            self.push(simd, i);
             self.maxima.exclude(slot, self.states[i].excluded);
         }
-        correlate(plan.panels(), &self.tiles, &mut self.maxima);
+        correlate_coarsely(plan.panels(), &self.tiles, &mut self.maxima);
+        if matches!(plan.coder.penalty, Penalty::Relative(_)) {
+            // Here the largest of all has to be known exactly, so the atoms that may have it are looked for.
+            for slot in 0..fresh.len() {
+                self.marks.limit(slot, f64::from(self.maxima.largest(slot)) - plan.panels().largest_error());
+            }
+            correlate_coarsely(plan.panels(), &self.tiles, &mut self.marks);
+        }
+        for (slot, &i) in fresh.iter().enumerate() {
+            self.solve_first(simd, plan, slot, i);
+        }
+        self.live.retain(|&i| self.states[i].status.is_none());
+    }
+
+    /// The first solution of sample i, which was in this slot of the first pass.
+    #[inline(always)]
+    fn solve_first<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, slot: usize, i: usize) {
+        let (x, state) = (self.x.padded(i), &mut self.states[i]);
+        self.work.residual.copy_from_slice(self.residuals.padded(i));
+        let problem = plan.problem((x, state.energy), self.masks.as_ref().map(|masks| masks.padded(i)));
+        let largest = if matches!(plan.coder.penalty, Penalty::Relative(_)) {
+            state.find_candidates(&self.marks, slot, &mut self.work);
+            largest_of_candidates(simd, &problem, &mut self.work)
+        } else {
+            // A bound on it will do.
+            (f64::from(self.maxima.largest(slot)) + plan.panels().largest_error()) * state.norm
+        };
+        state.start(plan.penalty(self.scales[i]), largest);
+        state.rounds = 1;
+        state.gap = relative_gap((x, state.energy), &self.work.residual, state.mu, state.active.penalty(), largest);
+        let goal = Goal::new::<T>(plan.penalty(self.scales[i]), plan.coder.tolerance, state.energy);
+        if goal.is_reached(state, &self.work.residual) && state.gap <= small_enough::<T>(plan.coder.tolerance) {
+            state.status = Some(SampleStatus::Converged);
+            return;
+        }
+        self.work.candidates.clear();
+        let least = (HARVEST * state.mu / state.norm) as f32;
+        self.maxima.above(simd, slot, least, |atom, _| {
+            if !state.active.atoms.contains(&(atom as u32)) {
+                self.work.candidates.push(atom as u32);
+            }
+        });
+        goal.solve(simd.level(), &problem, state, plan.coder.tolerance, &mut self.work);
+        if state.give_up_if_diverged(x, &mut self.work.residual) {
+            state.gap = relative_gap((x, state.energy), x, state.mu, 0.0, state.mu_max);
+            state.status = Some(SampleStatus::PrecisionLimit);
+        }
+        self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
+    }
+
+    /// Puts a residual into the next slot of the pass.
+    #[inline(always)]
+    fn push<S: Simd>(&mut self, simd: S, i: usize) {
+        let residual = self.residuals.padded(i);
+        let norm = energy(residual).sqrt();
+        self.states[i].norm = norm;
+        self.tiles.push(simd, residual, norm);
+    }
+
+    /// One pass of the live residuals over the whole dictionary.
+    #[inline(always)]
+    fn correlate_residuals<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
+        self.tiles.clear();
+        for slot in 0..self.live.len() {
+            let i = self.live[slot];
+            self.push(simd, i);
+            self.marks.limit(slot, HARVEST * self.states[i].mu / self.states[i].norm);
+        }
+        correlate_coarsely(plan.panels(), &self.tiles, &mut self.marks);
     }
 
     /// Atoms of weight zero are in every support, so they come first: least squares on them alone.
@@ -235,7 +324,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             self.work.candidates.extend(plan.free.iter().filter(|j| state.excluded != Some(**j as usize)));
             self.work.residual.copy_from_slice(self.x.padded(i));
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
-            let problem = plan.problem(self.x.padded(i), mask);
+            let problem = plan.problem((self.x.padded(i), state.energy), mask);
             state.active.solve(level, &problem, (0.0, 0.0), &mut self.work);
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
         }
@@ -249,14 +338,17 @@ impl<'b, T: Scalar> Block<'b, T> {
         for (slot, &i) in self.live.iter().enumerate() {
             let (x, residual) = (self.x.padded(i), self.residuals.padded(i));
             let state = &mut self.states[i];
-            let largest = self.maxima.largest(slot).to_f64();
-            if state.rounds == 0 {
-                state.start(plan.penalty(self.scales[i]), largest, x);
-            }
+            let mask = self.masks.as_ref().map(|masks| masks.padded(i));
+            let problem = plan.problem((x, state.energy), mask);
+            self.work.residual.copy_from_slice(residual);
+            let inside = state.active.largest_correlation(simd, &problem, &mut self.work);
+            state.find_candidates(&self.marks, slot, &mut self.work);
+            let outside = largest_of_candidates(simd, &problem, &mut self.work);
+            let largest = inside.max(outside);
             let before = state.gap;
             state.rounds += usize::from(go_on);
-            state.gap = relative_gap(x, residual, state.mu, state.active.penalty(), largest);
-            let goal = Goal::new(plan.penalty(self.scales[i]), tolerance, x);
+            state.gap = relative_gap((x, state.energy), residual, state.mu, state.active.penalty(), largest);
+            let goal = Goal::new::<T>(plan.penalty(self.scales[i]), tolerance, state.energy);
             let reached = goal.is_reached(state, residual);
             if reached && state.gap <= small_enough::<T>(tolerance) {
                 state.status = Some(SampleStatus::Converged);
@@ -267,7 +359,7 @@ impl<'b, T: Scalar> Block<'b, T> {
                 state.status = within.or(Some(SampleStatus::IterationLimit));
                 continue;
             }
-            let news = harvest(simd, &self.maxima, slot, state, &mut self.work, slack::<T>(state.mu, tolerance));
+            let news = outside > state.mu + slack::<T>(state.mu, tolerance);
             if !news && state.rounds > 2 && state.gap >= 0.5 * before {
                 // Nothing violates and the last solution was not better: this is the best there is.
                 let unreachable = goal.is_out_of_reach(state, residual);
@@ -275,12 +367,10 @@ impl<'b, T: Scalar> Block<'b, T> {
                 state.status = within.or(Some(status));
                 continue;
             }
-            let mask = self.masks.as_ref().map(|masks| masks.padded(i));
-            let problem = plan.problem(x, mask);
-            self.work.residual.copy_from_slice(residual);
+            self.work.keep_largest(NEWCOMERS);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
             if state.give_up_if_diverged(x, &mut self.work.residual) {
-                state.gap = relative_gap(x, x, state.mu, 0.0, state.mu_max);
+                state.gap = relative_gap((x, state.energy), x, state.mu, 0.0, state.mu_max);
                 state.status = Some(SampleStatus::PrecisionLimit);
             }
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
@@ -310,7 +400,7 @@ impl<'b, T: Scalar> Plan<'b, T> {
         }
     }
 
-    fn problem<'p>(&'p self, x: &'p [T], mask: Option<&'p [T]>) -> Problem<'p, 'b, T> {
+    fn problem<'p>(&'p self, (x, energy): (&'p [T], f64), mask: Option<&'p [T]>) -> Problem<'p, 'b, T> {
         Problem {
             columns: self.basis.columns(),
             x,
@@ -319,33 +409,48 @@ impl<'b, T: Scalar> Plan<'b, T> {
             nonnegative: self.coder.nonnegative,
             ridge: 0.0,
             overview: None,
-            floor: 0.25 * T::EPSILON.to_f64() * energy(x).sqrt(),
+            floor: 0.25 * T::EPSILON.to_f64() * energy.sqrt(),
         }
     }
 }
 
-/// Puts the atoms worth having into the working space; `true` if one of them violates the optimality conditions.
+/// The largest correlation of a candidate with the residual, in units of its weight. The products stay in the working space.
 #[inline(always)]
-fn harvest<S: Simd, T: Scalar>(
-    simd: S,
-    maxima: &Maxima<T>,
-    slot: usize,
-    state: &State,
-    work: &mut Work<'_, T>,
-    slack: f64,
-) -> bool {
-    work.candidates.clear();
-    let mut violated = false;
-    maxima.above(simd, slot, T::from_f64(HARVEST * state.mu), |atom, value| {
-        if !state.active.atoms.contains(&(atom as u32)) {
-            violated |= value.to_f64() > state.mu + slack;
-            work.candidates.push(atom as u32);
+fn largest_of_candidates<'b, S: Simd, T: Scalar>(simd: S, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) -> f64 {
+    dots(simd, problem.columns, &work.candidates, &work.residual, &mut work.products);
+    let mut largest = 0.0_f64;
+    for (&atom, c) in work.candidates.iter().zip(&work.products) {
+        let size = if problem.nonnegative { c.to_f64() } else { c.to_f64().abs() };
+        largest = largest.max(size * inverse(problem.weight(atom)));
+    }
+    largest
+}
+
+impl<T: Scalar> Work<'_, T> {
+    /// Keeps only so many of the candidates, those with the largest products.
+    fn keep_largest(&mut self, count: usize) {
+        if self.candidates.len() > count {
+            let mut order: Vec<(f64, u32)> =
+                self.candidates.iter().zip(&self.products).map(|(&atom, c)| (-c.to_f64().abs(), atom)).collect();
+            order.select_nth_unstable_by(count, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            self.candidates.clear();
+            self.candidates.extend(order[..count].iter().map(|(_, atom)| *atom));
         }
-    });
-    violated
+    }
 }
 
 impl State {
+    /// Makes candidates of the marked atoms that are not in the support.
+    #[inline(always)]
+    fn find_candidates<T: Scalar>(&self, marks: &Marks, slot: usize, work: &mut Work<'_, T>) {
+        work.candidates.clear();
+        marks.of(slot, |j| {
+            if self.excluded != Some(j as usize) && !self.active.atoms.contains(&j) {
+                work.candidates.push(j);
+            }
+        });
+    }
+
     /// Goes back to the zero code if rounding has made the coefficients infinite; `true` if it had.
     fn give_up_if_diverged<T: Scalar>(&mut self, x: &[T], residual: &mut [T]) -> bool {
         let diverged = !self.active.penalty().is_finite();
@@ -356,134 +461,15 @@ impl State {
         diverged
     }
 
-    fn is_at_smallest_mu(&self) -> bool {
-        self.mu <= SMALLEST_MU * self.mu_max * (1.0 + 1e-6)
-    }
-
-    fn start<T: Scalar>(&mut self, penalty: Penalty, largest: f64, x: &[T]) {
+    fn start(&mut self, penalty: Penalty, largest: f64) {
         self.mu_max = largest;
         self.mu = match penalty {
             Penalty::Lambda(lambda) => 0.5 * lambda,
             Penalty::Relative(fraction) => fraction * largest,
-            Penalty::Error(error) if error >= energy(x) => largest,
+            Penalty::Error(error) if error >= self.energy => largest,
             // A guess between nothing and everything; the solution corrects it.
             Penalty::Error(_) | Penalty::L1Norm(_) => 0.5 * largest,
         };
-    }
-}
-
-/// What a sample's μ has to achieve.
-///
-/// A constraint is met if it is exceeded by no more than `leeway`, and it is met *well enough* if falling short of it
-/// costs no more than `shortfall`: what a constrained problem loses is at most the gap plus λ times the unused norm, or the
-/// unused error.
-enum Goal {
-    /// Nothing: μ is given.
-    Given,
-    /// ‖r‖² = `target`.
-    Error { target: f64, leeway: f64, shortfall: f64 },
-    /// Σ w|a| = `target`.
-    L1Norm { target: f64, leeway: f64, shortfall: f64 },
-}
-
-/// μ is sought down to this fraction of the one that gives the zero code; what needs a smaller one is out of reach.
-const SMALLEST_MU: f64 = 1e-7;
-
-impl Goal {
-    fn new<T: Scalar>(penalty: Penalty, tolerance: f64, x: &[T]) -> Self {
-        let shortfall = tolerance * energy(x);
-        // As good as the number type allows, but no better than the target itself calls for.
-        let leeway =
-            |size: f64, target: f64| (64.0 * T::EPSILON.to_f64() * size).max((0.01 * shortfall).min(1e-3 * target));
-        match penalty {
-            Penalty::Lambda(_) | Penalty::Relative(_) => Self::Given,
-            Penalty::Error(target) => Self::Error { target, leeway: leeway(energy(x), target), shortfall },
-            Penalty::L1Norm(target) => {
-                Self::L1Norm { target, leeway: (64.0 * T::EPSILON.to_f64()).max(1e-10) * target, shortfall }
-            }
-        }
-    }
-
-    /// Whether the constraint holds, with equality where it binds.
-    #[inline(always)]
-    fn is_reached<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
-        match *self {
-            Self::Given => true,
-            Self::Error { target, leeway, shortfall } => {
-                let unused = target - energy(residual);
-                unused >= -leeway && (state.active.atoms.is_empty() || unused <= shortfall.max(2.0 * leeway))
-            }
-            Self::L1Norm { target, leeway, shortfall } => {
-                let unused = target - state.active.penalty();
-                // With next to no penalty left the constraint does not bind.
-                let cheap = unused <= 2.0 * leeway || 2.0 * state.mu * unused <= shortfall;
-                unused >= -leeway && (cheap || state.is_at_smallest_mu())
-            }
-        }
-    }
-
-    /// Whether no μ can reach it: the error is still too large with all the atoms that help.
-    fn is_out_of_reach<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
-        matches!(*self, Self::Error { target, leeway, .. } if state.is_at_smallest_mu() && energy(residual) > target + leeway)
-    }
-
-    /// Solves on the candidates; where μ is not given, looks for the one that reaches the goal on them.
-    fn solve<'b, T: Scalar>(
-        &self,
-        level: Level,
-        problem: &Problem<'_, 'b, T>,
-        state: &mut State,
-        tolerance: f64,
-        work: &mut Work<'b, T>,
-    ) {
-        let slack = |mu: f64| slack::<T>(mu, tolerance);
-        state.active.solve(level, problem, (state.mu, slack(state.mu)), work);
-        if matches!(self, Self::Given) {
-            return;
-        }
-        // Both the error and the norm are monotone in μ, so every solution halves, or better, where it can lie.
-        let (mut low, mut high) = (SMALLEST_MU * state.mu_max, state.mu_max);
-        for _ in 0..60 {
-            if self.is_reached(state, &work.residual) {
-                return;
-            }
-            if self.wants_smaller(state, &work.residual) {
-                high = state.mu;
-            } else {
-                low = state.mu;
-            }
-            if high <= low * (1.0 + 1e-12) {
-                return;
-            }
-            let guess = self.guess(level, state, &work.residual);
-            state.mu = if guess > low && guess < high { guess } else { (low * high).sqrt() };
-            if high < low * 1.001 && state.mu <= SMALLEST_MU * state.mu_max * 1.001 {
-                state.mu = SMALLEST_MU * state.mu_max;
-            }
-            state.active.solve(level, problem, (state.mu, slack(state.mu)), work);
-        }
-    }
-
-    #[inline(always)]
-    fn wants_smaller<T: Scalar>(&self, state: &State, residual: &[T]) -> bool {
-        match *self {
-            Self::Given => false,
-            Self::Error { target, leeway, .. } => energy(residual) > target - 0.5 * leeway,
-            Self::L1Norm { target, leeway, .. } => state.active.penalty() < target - 0.5 * leeway,
-        }
-    }
-
-    /// On a fixed support ‖r‖² = e + μ²h and Σ w|a| = b − μh with h the growth, so the wanted μ is known in closed form.
-    fn guess<T: Scalar>(&self, level: Level, state: &State, residual: &[T]) -> f64 {
-        let growth = dispatch!(level, simd => state.active.growth(simd, &mut Vec::new()));
-        match *self {
-            Self::Given => state.mu,
-            Self::Error { target, leeway, .. } => {
-                let least = energy(residual) - state.mu * state.mu * growth;
-                ((target - 0.5 * leeway - least).max(0.0) / growth).sqrt()
-            }
-            Self::L1Norm { target, leeway, .. } => state.mu + (state.active.penalty() - target + 0.5 * leeway) / growth,
-        }
     }
 }
 
@@ -492,11 +478,8 @@ fn small_enough<T: Scalar>(tolerance: f64) -> f64 {
     tolerance - (2.0 * T::EPSILON.to_f64()).min(0.25 * tolerance)
 }
 
-/// How far off a correlation may be without costing more of the gap than its share.
-fn slack<T: Scalar>(mu: f64, tolerance: f64) -> f64 {
-    0.5 * mu * tolerance.max(T::EPSILON.to_f64())
-}
-
-fn energy<T: Scalar>(values: &[T]) -> f64 {
+/// ‖v‖².
+#[inline(always)]
+pub(super) fn energy<T: Scalar>(values: &[T]) -> f64 {
     product(values, values)
 }

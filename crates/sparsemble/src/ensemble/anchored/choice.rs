@@ -3,8 +3,11 @@
 use fearless_simd::{dispatch, prelude::*};
 
 use crate::dictionary::Dictionary;
-use crate::kernels::{Best, Classes, Columns, Largest, Panels, Tiles, best_level, correlate, dots};
+use crate::kernels::{
+    Best, CoarseClasses, CoarsePanels, CoarseTiles, Columns, Largest, best_level, dots, few_dots, first_largest,
+};
 use crate::scalar::Scalar;
+use crate::sums::product;
 
 /// Inputs in a block.
 pub(super) const BLOCK: usize = 96;
@@ -12,26 +15,34 @@ pub(super) const BLOCK: usize = 96;
 /// The anchors of a member, packed for the pass.
 #[derive(Debug)]
 pub(super) struct Anchors<T> {
-    panels: Panels<T>,
+    coarse: CoarsePanels,
     columns: Columns<T>,
 }
 
 impl<T: Scalar> Anchors<T> {
     pub(super) fn new(anchors: &Dictionary<T>) -> Self {
-        let atoms = anchors.atoms();
-        let size = (atoms.rows(), atoms.columns());
-        let panels = Panels::pack(best_level(), size, |k| atoms.column(k), |_| T::ONE);
-        Self { panels, columns: Columns::copy_of(atoms.view()) }
+        let columns = Columns::copy_of(anchors.atoms().view());
+        let norm = |k: usize| product(columns.column(k), columns.column(k)).sqrt();
+        let size = (columns.rows(), columns.count());
+        let coarse = CoarsePanels::pack(best_level(), size, |k| columns.column(k), |k| (norm(k), 1.0));
+        Self { coarse, columns }
     }
 }
 
 /// What a thread needs to choose among the anchors of one or more members.
 pub(super) struct Chooser<'a, T> {
-    members: Vec<(&'a Anchors<T>, Classes<T>)>,
+    members: Vec<(&'a Anchors<T>, CoarseClasses)>,
     /// The features of the block, for the pass and one by one.
-    tiles: Tiles<T>,
+    coarse: CoarseTiles,
     features: Columns<T>,
     count: usize,
+    space: Space<T>,
+}
+
+/// What finding the best atoms of a block takes.
+#[derive(Default)]
+struct Space<T> {
+    leading: Vec<Option<u32>>,
     atoms: Vec<u32>,
     products: Vec<T>,
 }
@@ -39,34 +50,33 @@ pub(super) struct Chooser<'a, T> {
 impl<'a, T: Scalar> Chooser<'a, T> {
     /// For features of this length.
     pub(super) fn new(n_features: usize, members: impl Iterator<Item = &'a Anchors<T>>) -> Self {
-        let member = |anchors: &'a Anchors<T>| (anchors, Classes::new(&anchors.panels, BLOCK, Largest::Magnitude));
+        let member =
+            |anchors: &'a Anchors<T>| (anchors, CoarseClasses::new(&anchors.coarse, BLOCK, Largest::Magnitude));
         Self {
             members: members.map(member).collect(),
-            tiles: Tiles::new(n_features, BLOCK),
+            coarse: CoarseTiles::new(n_features, BLOCK),
             features: Columns::zeros(n_features, BLOCK),
             count: 0,
-            atoms: Vec::new(),
-            products: Vec::new(),
+            space: Space::default(),
         }
     }
 
     /// Adds the features of one more input to the block.
     pub(super) fn push(&mut self, features: &[T]) {
-        self.tiles.push(features);
         self.features.padded_mut(self.count)[..features.len()].copy_from_slice(features);
         self.count += 1;
     }
 
     /// Gives `take` every member's atom for every input of the block, and empties it.
     pub(super) fn choose(&mut self, mut take: impl FnMut(usize, u32)) {
+        let level = best_level();
+        self.coarse.load(level, &self.features, self.count);
         for (l, (anchors, classes)) in self.members.iter_mut().enumerate() {
-            correlate(&anchors.panels, &self.tiles, classes);
-            let inputs = (&self.features, self.count);
-            let space = (&mut self.atoms, &mut self.products);
+            classes.find(&anchors.coarse, &self.coarse);
+            let (inputs, space) = ((&self.features, &self.coarse), &mut self.space);
             let mut take = |atom| take(l, atom);
-            dispatch!(anchors.panels.level(), simd => best_of_each(simd, (anchors, classes), inputs, space, &mut take));
+            dispatch!(level, simd => best_of_each(simd, (anchors, classes), inputs, space, &mut take));
         }
-        self.tiles.clear();
         self.count = 0;
     }
 }
@@ -75,22 +85,28 @@ impl<'a, T: Scalar> Chooser<'a, T> {
 #[inline(always)]
 fn best_of_each<S: Simd, T: Scalar>(
     simd: S,
-    (anchors, classes): (&Anchors<T>, &Classes<T>),
-    (features, count): (&Columns<T>, usize),
-    (atoms, products): (&mut Vec<u32>, &mut Vec<T>),
+    (anchors, classes): (&Anchors<T>, &CoarseClasses),
+    (features, coarse): (&Columns<T>, &CoarseTiles),
+    space: &mut Space<T>,
     take: &mut impl FnMut(u32),
 ) {
-    for slot in 0..count {
-        atoms.clear();
-        classes.leaders(simd, slot, atoms);
-        dots(simd, &anchors.columns, atoms, features.padded(slot), products);
-        // Whole vectors: zeros beyond the last product are no match for it.
-        let mut best = Best::<S, T>::above(simd, T::ZERO);
-        let vectors = atoms.len().next_multiple_of(T::Native::<S>::LEN);
-        for part in products[..vectors].chunks_exact(T::Native::<S>::LEN) {
-            best.offer(T::Native::<S>::from_slice(simd, part).abs());
+    classes.leading(simd, coarse, &mut space.leading);
+    for (slot, class) in space.leading.iter().enumerate() {
+        let x = features.padded(slot);
+        if let Some(class) = *class {
+            let atoms = classes.atoms(class);
+            let sizes = few_dots(simd, &anchors.columns, &atoms, x).map(T::abs);
+            take(atoms[first_largest(simd, &sizes)]);
+            continue;
         }
-        take(best.places().min().and_then(|place| atoms.get(place)).copied().unwrap_or(0));
+        space.atoms.clear();
+        classes.leaders(simd, coarse, slot, &mut space.atoms);
+        dots(simd, &anchors.columns, &space.atoms, x, &mut space.products);
+        space.products.iter_mut().for_each(|product| *product = product.abs());
+        // Whole vectors: zeros beyond the last product are no match for it.
+        let vectors = space.atoms.len().next_multiple_of(T::Native::<S>::LEN);
+        let place = Best::place_in(simd, &space.products[..vectors]);
+        take(space.atoms.get(place).copied().unwrap_or(0));
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the members make of a block of inputs: each input by the map of its atom, the inputs of an atom together.
 
-use fearless_simd::{Simd, dispatch};
+use fearless_simd::{dispatch, prelude::*};
 
-use crate::kernels::{Panels, Store, Tiles, best_level, correlate};
+use crate::kernels::{Columns, Panels, Store, Tiles, best_level, correlate};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
@@ -68,10 +68,10 @@ impl<T: Scalar> Packed<T> {
             chooser: Chooser::new(n_features, self.members.iter().map(|member| &member.anchors)),
             chosen: vec![Vec::new(); self.members.len()],
             groups: Groups::default(),
-            directions: Vec::new(),
+            directions: Columns::zeros(n_directions, ANCHORED_BLOCK),
             group: Tiles::new(n_directions, GROUP),
             mapped: Store::new(&self.members[0].maps[0], GROUP),
-            sums: Vec::new(),
+            sums: Columns::zeros(n_parts, ANCHORED_BLOCK),
             parts: Tiles::new(n_parts, GROUP),
             after: Store::new(&self.after, GROUP),
         }
@@ -103,12 +103,12 @@ pub(crate) struct Predictor<'a, T> {
     /// The atoms that each member has chosen.
     chosen: Vec<Vec<u32>>,
     groups: Groups,
-    /// R·u of all inputs.
-    directions: Vec<T>,
+    /// R·u of all inputs; they and the sums are looked up in any order, so each begins with a line of the cache.
+    directions: Columns<T>,
     group: Tiles<T>,
     mapped: Store<T>,
     /// Σ β_l Q_l R·u of all inputs.
-    sums: Vec<T>,
+    sums: Columns<T>,
     parts: Tiles<T>,
     after: Store<T>,
 }
@@ -116,27 +116,27 @@ pub(crate) struct Predictor<'a, T> {
 impl<T: Scalar> Predictor<'_, T> {
     /// Writes what becomes of every input to `values`, and Σ β_l ‖difference of member l from it‖² to `spreads`.
     ///
-    /// Inputs and values are columns one after the other. What becomes of an input does not depend on the others.
+    /// Inputs and values are columns one after the other, at most [`ANCHORED_BLOCK`]. What becomes of an input does not depend
+    /// on the others.
     pub(crate) fn predict(&mut self, inputs: &[T], values: &mut [T], spreads: &mut [T]) {
-        let [_, n_directions, n_outputs, n_parts] = self.packed.sizes;
+        let n_outputs = self.packed.sizes[2];
         let count = inputs.len() / self.packed.n_inputs;
-        self.directions.resize(count * n_directions, T::ZERO);
-        self.sums.clear();
-        self.sums.resize(count * n_parts, T::ZERO);
+        (0..count).for_each(|i| self.sums.padded_mut(i).fill(T::ZERO));
         self.chosen.iter_mut().for_each(Vec::clear);
         spreads.fill(T::ZERO);
         self.look(inputs, values);
         for number in 0..self.packed.members.len() {
             self.map(number, spreads);
         }
-        let blocks = self.sums.chunks(GROUP * n_parts).zip(values.chunks_mut(GROUP * n_outputs));
-        for ((sums, values), spreads) in blocks.zip(spreads.chunks_mut(GROUP)) {
+        let blocks = values.chunks_mut(GROUP * n_outputs).zip(spreads.chunks_mut(GROUP));
+        for (number, (values, spreads)) in blocks.enumerate() {
+            let first = number * GROUP;
             self.parts.clear();
-            self.parts.extend(sums.chunks_exact(n_parts));
+            self.parts.extend((first..first + spreads.len()).map(|i| self.sums.column(i)));
             correlate(&self.packed.after, &self.parts, &mut self.after);
-            for (slot, (value, sum)) in values.chunks_exact_mut(n_outputs).zip(sums.chunks_exact(n_parts)).enumerate() {
+            for (slot, (value, spread)) in values.chunks_exact_mut(n_outputs).zip(spreads).enumerate() {
                 value.iter_mut().zip(self.after.of(slot)).for_each(|(value, &part)| *value += part);
-                spreads[slot] -= energy(sum);
+                *spread -= energy(self.sums.padded(first + slot));
             }
         }
     }
@@ -144,17 +144,16 @@ impl<T: Scalar> Predictor<'_, T> {
     /// Writes W·u to `values`, keeps R·u, and lets every member choose.
     fn look(&mut self, inputs: &[T], values: &mut [T]) {
         let [n_features, n_directions, n_outputs, _] = self.packed.sizes;
-        let blocks = inputs.chunks(GROUP * self.packed.n_inputs);
-        let kept = self.directions.chunks_mut(GROUP * n_directions).zip(values.chunks_mut(GROUP * n_outputs));
-        for (inputs, (directions, values)) in blocks.zip(kept) {
+        let blocks = inputs.chunks(GROUP * self.packed.n_inputs).zip(values.chunks_mut(GROUP * n_outputs));
+        for (number, (inputs, values)) in blocks.enumerate() {
             self.inputs.clear();
             self.inputs.extend(inputs.chunks_exact(self.packed.n_inputs));
             correlate(&self.packed.before, &self.inputs, &mut self.before);
-            let columns = directions.chunks_exact_mut(n_directions).zip(values.chunks_exact_mut(n_outputs));
-            for (slot, (direction, value)) in columns.enumerate() {
+            for (slot, value) in values.chunks_exact_mut(n_outputs).enumerate() {
                 let (features, rest) = self.before.of(slot).split_at(n_features);
                 self.chooser.push(features);
-                direction.copy_from_slice(&rest[..n_directions]);
+                self.directions.padded_mut(number * GROUP + slot)[..n_directions]
+                    .copy_from_slice(&rest[..n_directions]);
                 value.copy_from_slice(&rest[n_directions..][..n_outputs]);
             }
             let chosen = &mut self.chosen;
@@ -164,17 +163,15 @@ impl<T: Scalar> Predictor<'_, T> {
 
     /// Adds what a member makes of all inputs, atom by atom.
     fn map(&mut self, number: usize, spreads: &mut [T]) {
-        let [_, n_directions, _, n_parts] = self.packed.sizes;
         let member = &self.packed.members[number];
         self.groups.sort(&self.chosen[number], member.maps.len());
         for (atom, map) in member.maps.iter().enumerate() {
             for group in self.groups.of(atom).chunks(GROUP) {
                 self.group.clear();
-                let directions = |&i: &u32| &self.directions[i as usize * n_directions..][..n_directions];
-                self.group.extend(group.iter().map(directions));
+                self.group.extend(group.iter().map(|&i| self.directions.column(i as usize)));
                 correlate(map, &self.group, &mut self.mapped);
-                let (mapped, sums, weight) = (&self.mapped, &mut self.sums[..], member.weight);
-                dispatch!(map.level(), simd => add(simd, (mapped, n_parts), (weight, group), sums, spreads));
+                let (mapped, sums, weight) = (&self.mapped, &mut self.sums, member.weight);
+                dispatch!(map.level(), simd => add(simd, mapped, (weight, group), sums, spreads));
             }
         }
     }
@@ -183,17 +180,24 @@ impl<T: Scalar> Predictor<'_, T> {
 /// Adds what a map makes of its samples, by the weight of its member, to the sums and, squared, to the spreads.
 #[inline(always)]
 fn add<S: Simd, T: Scalar>(
-    _: S,
-    (mapped, n_parts): (&Store<T>, usize),
+    simd: S,
+    mapped: &Store<T>,
     (weight, samples): (T, &[u32]),
-    sums: &mut [T],
+    sums: &mut Columns<T>,
     spreads: &mut [T],
 ) {
+    let lanes = T::Native::<S>::LEN;
+    let by = T::Native::<S>::splat(simd, weight);
     for (slot, &i) in samples.iter().enumerate() {
-        let part = &mapped.of(slot)[..n_parts];
-        let sums = &mut sums[i as usize * n_parts..][..n_parts];
-        sums.iter_mut().zip(part).for_each(|(sum, &part)| *sum += weight * part);
-        spreads[i as usize] += weight * energy(part);
+        let mut squares = T::Native::<S>::splat(simd, T::ZERO);
+        // Both are padded with zeros to whole vectors.
+        let vectors = sums.padded_mut(i as usize).chunks_exact_mut(lanes).zip(mapped.of(slot).chunks_exact(lanes));
+        for (sums, part) in vectors {
+            let part = T::Native::<S>::from_slice(simd, part);
+            part.mul_add(by, T::Native::<S>::from_slice(simd, sums)).store_slice(sums);
+            squares = part.mul_add(part, squares);
+        }
+        spreads[i as usize] += weight * squares.reduce_sum();
     }
 }
 
