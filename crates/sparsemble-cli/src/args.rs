@@ -61,8 +61,8 @@ without --force, and never a file that is read. Files are written as a whole or 
 Colours and progress are shown on terminals only; NO_COLOR turns colours off.";
 
 fn in_general_and_exit_codes() -> String {
-    let codes: String = EXIT_CODES.iter().map(|(code, meaning)| format!("\n  {code:<4} {meaning}")).collect();
-    format!("{IN_GENERAL}\n\nExit codes:{codes}")
+    let codes: Vec<String> = EXIT_CODES.iter().map(|(code, meaning)| format!("  {code:<4} {meaning}")).collect();
+    format!("{IN_GENERAL}\n\nExit codes:\n{}", codes.join("\n"))
 }
 
 impl Arguments {

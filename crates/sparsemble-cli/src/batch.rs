@@ -59,7 +59,9 @@ pub(crate) fn works(
         _ => None,
     };
     let mut works: Vec<Work> = Vec::new();
-    inputs.iter().for_each(|input| reading(input));
+    for input in &inputs {
+        reading(input);
+    }
     for input in inputs {
         let output = match (folder, target.output) {
             (Some(folder), _) => folder.join(name(&input)),

@@ -79,7 +79,10 @@ fn expect_writable(folder: &Path) -> Result<()> {
 pub(crate) fn sweep() {
     // Files are written under a hidden name that ends so, and renamed when they are whole.
     let mark = format!(".{}-", std::process::id());
-    let is_ours = |name: &str| name.starts_with('.') && name.ends_with(".part") && name.contains(&mark);
+    let is_ours = |path: &Path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with('.') && name.contains(&mark) && path.extension().is_some_and(|end| end == "part")
+    };
     // A thread that claims a file has written none yet: there is nothing of it to sweep.
     let written = FILES.try_lock().map(|files| files.written.clone()).unwrap_or_default();
     for (_, path) in written {
@@ -87,7 +90,7 @@ pub(crate) fn sweep() {
         // That of `sparsemble_paper::write`.
         let _ = std::fs::remove_file(path.with_extension("unfinished"));
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            if entry.file_name().to_str().is_some_and(is_ours) {
+            if is_ours(&entry.path()) {
                 // There is no one left to tell that it stays.
                 let _ = std::fs::remove_file(entry.path());
             }

@@ -39,7 +39,9 @@ pub(crate) fn open(command: &mut Command) -> Result<Option<TempDir>> {
         return Err(Usage(message).into());
     }
     let (mut streams, others): (Vec<&mut PathBuf>, Vec<_>) = inputs.into_iter().partition(|path| is_standard(path));
-    others.iter().for_each(|path| output::reading(path));
+    for path in others {
+        output::reading(path);
+    }
     if streams.len() > 1 {
         return Err(Usage("- can stand for one file only: there is one standard input".into()).into());
     }

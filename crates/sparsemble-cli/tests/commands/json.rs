@@ -26,7 +26,9 @@ fn fields(value: &Value, prefix: &str, found: &mut BTreeSet<String>) {
             }
         }
         Value::Array(list) if list.iter().any(Value::is_object) => {
-            list.iter().for_each(|one| fields(one, &format!("{prefix}[]"), found));
+            for one in list {
+                fields(one, &format!("{prefix}[]"), found);
+            }
         }
         _ => {
             found.insert(prefix.to_owned());

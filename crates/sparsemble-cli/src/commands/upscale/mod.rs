@@ -163,7 +163,7 @@ fn method_name(arguments: &UpscaleArguments) -> String {
 
 fn report(arguments: &UpscaleArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
     let further = [&arguments.uncertainty, &arguments.report].into_iter().flatten();
-    let further: String = further.map(|path| format!("\nwrote {}", path.display())).collect();
+    let further = further.map(|path| format!("\nwrote {}", path.display())).collect::<Vec<_>>().concat();
     let line = |Done { work, from, to, seconds }: &Done<'_>| {
         let (input, output) = (work.input.display(), work.output.display());
         format!("{input}: {from} to {to} ({seconds:.1} s)\nwrote {output}{further}")
