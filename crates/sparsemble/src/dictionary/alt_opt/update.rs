@@ -187,7 +187,9 @@ impl Atoms {
 
 /// Takes out what is negative.
 fn clip(atom: &mut [f64]) {
-    atom.iter_mut().for_each(|value| *value = value.max(0.0));
+    for value in atom {
+        *value = value.max(0.0);
+    }
 }
 
 /// Writes a column to the front of a padded one.

@@ -65,7 +65,9 @@ pub(crate) fn simplex_weights_here<T: Scalar>(
         |space, range| hull.weigh(samples, range, space),
     )?;
     let mut codes = SparseCodes::new(hull.count());
-    blocks.iter().for_each(|block| codes.append(block));
+    for block in &blocks {
+        codes.append(block);
+    }
     Ok(codes)
 }
 
