@@ -1,6 +1,8 @@
 """The functions by SPAMS's names give what SPAMS gives for the same call."""
 
 import inspect
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -329,6 +331,36 @@ WRONG = [
 def test_a_wrong_argument_is_named_with_the_fix(X, D, call, message):
     with pytest.raises(ValueError, match=message):
         call(X, D)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X, D: ours.lasso(X, D, lambda1=0.1),
+        lambda X, D: ours.omp(X, D, L=2),
+        lambda X, D: ours.decompSimplex(X, D),
+        lambda X, D: ours.trainDL(X, D=D, lambda1=0.1, iter=2),
+    ],
+)
+def test_the_place_of_a_bad_value_is_told_as_columns_are_counted(X, D, call):
+    X[3, 41] = np.nan
+    with pytest.raises(ValueError, match=r"X\[3, 41\] is NaN or infinite; leave the signal out"):
+        call(X, D)
+
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "stain_normalisation.py"
+
+
+@needs_spams
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
+def test_the_recipe_of_histology_tools_gives_the_same_picture(monkeypatch, capsys):
+    pytest.importorskip("matplotlib").use("Agg")
+    pictures = []
+    for module in ("sparsemble.compat.spams", "spams"):
+        monkeypatch.setenv("SPAMS", module)
+        pictures.append(runpy.run_path(str(EXAMPLE))["result"].astype(float))
+        assert f"{module}: " in capsys.readouterr().out
+    assert abs(pictures[0] - pictures[1]).max() <= 5
 
 
 def test_a_mask_must_be_one(X, D, B):

@@ -1,5 +1,7 @@
 """Arguments as SPAMS has them: signals in columns, modes by number, options that must be as they are."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,23 @@ def encode(X: ArrayLike, D: ArrayLike, numThreads: int, **options: Any) -> csc_m
     samples, atoms = _signals_and_atoms(X, D)
     # SPAMS's codes are exact but for rounding.
     tol = 1e-6 if samples.dtype == np.float32 else 1e-9
-    codes = sparse_encode(samples, atoms, tol=tol, n_threads=threads(numThreads), **options)
+    with naming_columns(samples, options.get("mask")):
+        codes = sparse_encode(samples, atoms, tol=tol, n_threads=threads(numThreads), **options)
     return csc_matrix((codes.data, codes.indices, codes.indptr), shape=(len(atoms), len(samples)))
+
+
+@contextmanager
+def naming_columns(samples: NDArray[Any], mask: NDArray[np.bool_] | None = None) -> Iterator[None]:
+    """Tell where a bad value is as SPAMS's layout counts: signals are columns."""
+    try:
+        yield
+    except ValueError:
+        bad = ~np.isfinite(samples) if mask is None else mask & ~np.isfinite(samples)
+        if not bad.any():
+            raise
+        signal, row = np.argwhere(bad)[0]
+        fix = "leave the signal out, or its value by lassoMask or ompMask"
+        raise ValueError(f"X[{row}, {signal}] is NaN or infinite; {fix}") from None
 
 
 def rows_of(name: str, matrix: ArrayLike) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from sparsemble.compat.spams._arguments import (
     SPARSITY,
     count,
     expect_defaults,
+    naming_columns,
     positive,
     refuse,
     rows_of,
@@ -163,7 +164,8 @@ log_deprecated, logName
     if model is not None:
         learner = _continued(model, start)
     size = _BATCH if batchsize == -1 else count("batchsize", batchsize)
-    _learn(learner, samples, n_atoms, (size, iter))
+    with naming_columns(samples):
+        _learn(learner, samples, n_atoms, (size, iter))
     atoms = np.asfortranarray(learner.components_.T)
     return (atoms, {"iter": learner.n_iter_, "learner": learner}) if return_model else atoms
 

@@ -5,7 +5,7 @@ from scipy.sparse import csc_matrix
 
 from sparsemble import _native
 from sparsemble._run import running
-from sparsemble.compat.spams._arguments import rows_of, threads
+from sparsemble.compat.spams._arguments import naming_columns, rows_of, threads
 
 
 def decompSimplex(X: ArrayLike, Z: ArrayLike, computeXtX: bool = False, numThreads: int = -1) -> csc_matrix:
@@ -41,6 +41,6 @@ def decompSimplex(X: ArrayLike, Z: ArrayLike, computeXtX: bool = False, numThrea
     samples, points = rows_of("X", X), rows_of("Z", Z)
     if samples.shape[1] != points.shape[1]:
         raise ValueError(f"X has {samples.shape[1]} rows and Z {points.shape[1]}; they must have as many")
-    with running(threads(numThreads), None, len(samples)) as run:
+    with running(threads(numThreads), None, len(samples)) as run, naming_columns(samples):
         weights = _native.simplex_weights(samples, points.astype(samples.dtype), run)
     return csc_matrix(weights, shape=(len(points), len(samples)))
