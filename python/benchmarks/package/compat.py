@@ -8,7 +8,7 @@ from shared.records import Records
 
 import sparsemble.compat.spams as shim
 from package.rivals import unheard
-from package.runs import LAM, Match, Settings, photograph, play, problem
+from package.runs import LAM, MANY_TURNS, Match, Settings, photograph, play, problem
 
 N_NONZERO = 5
 MISSING = 0.3
@@ -25,6 +25,7 @@ def run(settings: Settings, records: Records) -> None:
             f"compat.spams.{function}, {' × '.join(map(str, arguments[0].shape))}",
             unheard(_call(shim, function, arguments, options)),
             {"SPAMS": unheard(_call(spams, function, arguments, options))},
+            turns=MANY_TURNS if function == "im2col_sliding" else 1,
         )
         play("spams", match, settings, records)
 

@@ -8,7 +8,7 @@ from skimage import metrics, transform
 from sklearn.feature_extraction import image as patches
 
 import sparsemble
-from package.runs import SIDE, Match, Settings, noisy, photograph, play
+from package.runs import MANY_TURNS, SIDE, Match, Settings, noisy, photograph, play
 
 
 def run(settings: Settings, records: Records) -> None:
@@ -28,6 +28,7 @@ def _patches(clean: np.ndarray) -> list[Match]:
             f"extract_patches {size}, {SIDE} × {SIDE}",
             lambda: sparsemble.extract_patches(picture, SIDE),
             {"scikit-learn": lambda: patches.extract_patches_2d(picture, (SIDE, SIDE))},
+            turns=MANY_TURNS,
         ),
         Match(
             f"assemble_patches {size}, {SIDE} × {SIDE}",

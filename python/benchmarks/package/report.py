@@ -14,7 +14,9 @@ Written by `cargo xtask bench python --output docs/PERFORMANCE.md`; do not edit 
   scikit-learn, dictlearn and scikit-image that it replaces, each as its users call it, conversions included.
   The samples are natural patches of the photographs in `data/cc0`, in double precision.
 - **In turn**: all contenders run once, then all again, short calls several times each; the best wall-clock
-  time of each counts. One thread each, the BLAS of all of them too.
+  time of each counts. One thread each, the BLAS of all of them too. `extract_patches` and `im2col_sliding`
+  return 130 MB: their times hang on how the system hands out memory and change tenfold, so they have more
+  turns.
 - **λ** is that of ‖x − Da‖² + λ‖a‖₁; SPAMS and scikit-learn get λ/2.
 - **The objective** is computed for all contenders alike: of codes on the samples, of dictionaries on patches
   held out. Learners start from the same atoms only where a rival takes them, so theirs may differ either
