@@ -255,7 +255,7 @@ impl CoarseClasses {
             for part in self.of(simd, slot) {
                 at = part.simd_gt(most).select(here, at);
                 most = part.max(most);
-                here = here + 1;
+                here += 1;
             }
             let largest = most.reduce_max();
             let least = splat(largest - self.margin);
@@ -281,7 +281,7 @@ impl CoarseClasses {
         if !samples.nonzero[slot] {
             return;
         }
-        let most = self.of(simd, slot).fold(S::i32s::splat(simd, 0), |most, part| most.max(part));
+        let most = self.of(simd, slot).fold(S::i32s::splat(simd, 0), SimdBase::max);
         let least = S::i32s::splat(simd, most.reduce_max() - self.margin);
         for (v, part) in self.of(simd, slot).enumerate() {
             let mut hits = part.simd_ge(least).to_bitmask();
@@ -312,8 +312,8 @@ fn multiply<S: Simd>(simd: S, panel: &[i16], tile: &[i32]) -> Product<S::i32s> {
         let high = S::i16s::from_slice(simd, &atoms[lanes..]);
         for (sum, &sample) in sums.iter_mut().zip(samples) {
             let sample = S::i16s::from_bytes(S::i32s::splat(simd, sample).to_bytes());
-            sum[0] = sum[0] + low.pairwise_dot_product(sample);
-            sum[1] = sum[1] + high.pairwise_dot_product(sample);
+            sum[0] += low.pairwise_dot_product(sample);
+            sum[1] += high.pairwise_dot_product(sample);
         }
     }
     sums
