@@ -40,7 +40,7 @@ impl Guard {
     }
 
     /// Refuses requests for the files of the page that are neither its own nor those of someone who opens it.
-    pub(crate) fn check_reader(&self, head: &Head) -> Result<(), Refusal> {
+    pub(crate) fn check_reader(head: &Head) -> Result<(), Refusal> {
         let opens =
             head.header("sec-fetch-mode")? == Some("navigate") && head.header("sec-fetch-dest")? == Some("document");
         match head.header("sec-fetch-site")? {

@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sparsemble::metrics::Quality;
 
+use crate::guard::Guard;
 use crate::http::{Answer, Head, Refusal, Wire};
 use crate::jobs::{Job, State};
 use crate::page;
@@ -56,7 +57,7 @@ fn respond(shared: &Shared, wire: &mut Wire) -> Result<Answer, Refusal> {
     shared.guard.check_host(&head)?;
     let path = head.path.clone();
     let Some(call) = path.strip_prefix("/api/") else {
-        shared.guard.check_reader(&head)?;
+        Guard::check_reader(&head)?;
         if head.method != "GET" {
             return Err(wrong_method());
         }
@@ -68,7 +69,7 @@ fn respond(shared: &Shared, wire: &mut Wire) -> Result<Answer, Refusal> {
         ("POST", ["pictures"]) => keep_picture(shared, head, wire),
         ("GET", ["pictures", id]) => show_picture(shared, id),
         ("POST", ["jobs"]) => start_job(shared, head, wire),
-        ("GET", ["jobs", id]) => Ok(Answer::json(200, &told(shared, &*job(shared, id)?))),
+        ("GET", ["jobs", id]) => Ok(Answer::json(200, &told(shared, &job(shared, id)?))),
         ("GET", ["jobs", id, which @ ("before" | "after")]) => show_result(shared, id, which),
         ("DELETE", ["jobs", id]) => {
             let job = job(shared, id)?;
