@@ -16,11 +16,18 @@ ziglang
 /// The oldest C library that Rust supports: that of RHEL 7 and everything younger.
 const PLATFORM: &str = "manylinux2014";
 
+const WHEEL: &str = ".whl";
+const SOURCE: &str = ".tar.gz";
+
 /// Builds both and tries both.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let folder = workspace.target("dist");
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder)?;
+    std::fs::create_dir_all(&folder)?;
+    // Only the files of the last time: cargo keeps what it compiles for the profile `dist` in the same folder.
+    for ending in [WHEEL, SOURCE] {
+        while let Ok(old) = find(&folder, ending) {
+            std::fs::remove_file(old)?;
+        }
     }
     let tools = Venv::with(workspace, "dist-tools", REQUIREMENTS)?;
     let mut wheel = maturin(workspace, &tools, "build", &folder)?;
@@ -30,7 +37,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     }
     run(&mut wheel)?;
     run(&mut maturin(workspace, &tools, "sdist", &folder)?)?;
-    let (wheel, source) = (find(&folder, ".whl")?, find(&folder, ".tar.gz")?);
+    let (wheel, source) = (find(&folder, WHEEL)?, find(&folder, SOURCE)?);
     try_wheel(workspace, &wheel)?;
     try_source(workspace, &source)?;
     println!("{}\n{}", wheel.display(), source.display());
