@@ -69,7 +69,10 @@ fn respond(shared: &Shared, wire: &mut Wire) -> Result<Answer, Refusal> {
         ("POST", ["pictures"]) => keep_picture(shared, head, wire),
         ("GET", ["pictures", id]) => show_picture(shared, id),
         ("POST", ["jobs"]) => start_job(shared, head, wire),
-        ("GET", ["jobs", id]) => Ok(Answer::json(200, &told(shared, &job(shared, id)?))),
+        ("GET", ["jobs", id]) => {
+            let job = job(shared, id)?;
+            Ok(Answer::json(200, &told(shared, &job)))
+        }
         ("GET", ["jobs", id, which @ ("before" | "after")]) => show_result(shared, id, which),
         ("DELETE", ["jobs", id]) => {
             let job = job(shared, id)?;
