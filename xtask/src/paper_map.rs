@@ -37,8 +37,8 @@ pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>> {
     let listed = equations(&map);
     let unlisted = (1..=LAST_EQUATION).filter(|number| !listed.contains(number));
     faults.extend(unlisted.map(|number| format!("{MAP}: Eq. ({number}) is not listed")));
-    let rows: String = done_rows(&map).iter().map(|(_, paper, _)| format!("{paper}\n")).collect();
-    faults.extend(unlisted_places(&rows).iter().map(|place| format!("{MAP}: {place} is not listed")));
+    let rows: Vec<&str> = done_rows(&map).iter().map(|(_, paper, _)| *paper).collect();
+    faults.extend(unlisted_places(&rows.join("\n")).iter().map(|place| format!("{MAP}: {place} is not listed")));
     Ok(faults)
 }
 
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_section_a_figure_or_a_table_that_no_row_has_is_named() {
-        let all: String = SECTIONS.iter().map(|name| format!("§{name}: ")).collect();
+        let all = format!("§{}: ", SECTIONS.join(": §"));
         let figures = "Fig. 1 Fig. 2 Fig. 3 Fig. 4 Fig. 5 Fig. 6 Fig. 7 Table 1 Table 2 Table 3";
         assert!(unlisted_places(&format!("{all}{figures}")).is_empty());
         let some = all.replace("§III-B2:", "§III-B1:");

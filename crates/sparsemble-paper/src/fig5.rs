@@ -90,7 +90,8 @@ pub fn outcome(settings: &Sensing, recovered: &[Shown]) -> Result<Outcome> {
              Table 1, beside the paper's numbers. *{BEST}* is what `sparsemble recover` does: the whole picture at once, \
              from the same measurements without the means of the blocks, which the others know. The paper's picture, \
              *Man*, is not ours to pass on: it is in the output folder and in one's own report alone. *Photographer* is a \
-             part of a photograph that is free of rights, recovered with the same Φ and models.",
+             photograph that is free of rights, recovered with the same Φ and models: a part of it is shown, PSNR is that of \
+             the whole.",
             printed::FIGURE_MEASUREMENTS,
             side = settings.block_side,
         ),

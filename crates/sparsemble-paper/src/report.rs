@@ -123,7 +123,7 @@ fn section(outcome: &Outcome) -> String {
 
 /// Sheets of pictures that come from the data folder.
 fn own_pictures(outcome: &Outcome) -> String {
-    let sheets = outcome.files.iter().filter(|(name, _)| name.ends_with(".svg"));
+    let sheets = outcome.files.iter().filter(|(_, contents)| contents.starts_with(b"<svg"));
     let figure = |(name, contents): &(String, Vec<u8>)| {
         format!(
             "<figure>{}<figcaption class=\"soft\">From your data folder: look up its rights before you pass this page \

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use sparsemble_paper::{Enlarging, Experiment, Grouping, LAYOUT, Means, Sensing, Settings, printed};
 
+use super::RunArguments;
+
 #[derive(Debug, Args)]
 #[command(after_long_help = after_help())]
 pub(crate) struct PaperArguments {
@@ -24,10 +26,6 @@ pub(crate) struct PaperArguments {
     /// The seed of everything that is drawn.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-
-    /// The number of threads; 0 is one for each core.
-    #[arg(short, long, value_name = "N", default_value_t = 0)]
-    pub(crate) threads: usize,
 
     /// A fortieth of the work, with fewer patches and models than the paper has.
     #[arg(long)]
@@ -49,10 +47,6 @@ pub(crate) struct PaperArguments {
     #[arg(long)]
     raw_correlations: bool,
 
-    /// Print the results as JSON, an object a line for each experiment, instead of the tables.
-    #[arg(long)]
-    pub(crate) json: bool,
-
     /// Write one HTML page: numbers beside the printed ones, statements judged, plots, pictures and settings.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
@@ -61,9 +55,8 @@ pub(crate) struct PaperArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) document: Option<PathBuf>,
 
-    /// Write over a report that exists.
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
 }
 
 fn after_help() -> String {
@@ -185,7 +178,7 @@ impl PaperArguments {
         let names: String = match self.experiments.as_slice() {
             [] => String::new(),
             _ if self.takes_what_there_is() => " all".into(),
-            _ => self.experiments().iter().map(|experiment| format!(" {}", experiment.name())).collect(),
+            _ => format!(" {}", self.experiments().iter().map(|one| one.name()).collect::<Vec<_>>().join(" ")),
         };
         let file = |option: &str, path: &Option<PathBuf>| {
             path.as_ref().map(|path| format!(" --{option} {}", path.display())).unwrap_or_default()

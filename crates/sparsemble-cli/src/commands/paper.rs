@@ -13,14 +13,14 @@ use crate::progress::Progress;
 
 pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
     if let Some(path) = &arguments.report {
-        claim(path, arguments.force)?;
+        claim(path, arguments.run.force)?;
     }
     let mut request = request(arguments);
     let omitted = if arguments.takes_what_there_is() { leave_out(&mut request)? } else { Vec::new() };
     let mut outcomes = Vec::new();
     watched(&request, &mut |outcome| {
         let written = keep(&arguments.output(), &outcome)?;
-        print(&outcome, arguments.json, &written)?;
+        print(&outcome, arguments.run.json, &written)?;
         outcomes.push(outcome);
         Ok(())
     })?;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
         write(path, report(&outcomes, &omitted, &provenance))?;
         pages.push(path.clone());
     }
-    told(arguments.json, &pages)
+    told(arguments.run.json, &pages)
 }
 
 fn request(arguments: &PaperArguments) -> Request {
@@ -48,7 +48,7 @@ fn request(arguments: &PaperArguments) -> Request {
         draws: arguments.draws(),
         enlarging: arguments.enlarging(),
         grouping: arguments.grouping(),
-        threads: arguments.threads,
+        threads: arguments.run.threads,
     }
 }
 
