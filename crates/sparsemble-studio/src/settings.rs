@@ -57,7 +57,7 @@ impl Default for Limits {
             queue: 8,
             kept_bytes: 256 << 20,
             head_time: Duration::from_secs(5),
-            body_time: Duration::from_secs(60),
+            body_time: Duration::from_mins(1),
             idle_time: Duration::from_mins(15),
         }
     }

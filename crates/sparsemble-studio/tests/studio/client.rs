@@ -32,7 +32,7 @@ impl Running {
         let server = Some(std::thread::spawn(move || studio.serve()));
         let mut running = Self { port, token: String::new(), stopper, server };
         let page = running.get("/").send().text();
-        running.token = page.split("data-token=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        running.token.push_str(page.split("data-token=\"").nth(1).unwrap().split('"').next().unwrap());
         running
     }
 
@@ -150,8 +150,8 @@ impl Request<'_> {
 
     /// The bytes of the request up to its body.
     pub(crate) fn head(&self) -> Vec<u8> {
-        let lines: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        format!("{}\r\n{lines}\r\n", self.start).into_bytes()
+        let lines = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+        format!("{}\r\n{}\r\n", self.start, lines.collect::<Vec<_>>().concat()).into_bytes()
     }
 
     pub(crate) fn send(self) -> Answer {

@@ -93,7 +93,7 @@ fn bodies_without_a_plain_length_are_refused() {
 }
 
 /// Sends a byte now and then for as long as somebody listens.
-fn trickle(stream: TcpStream) -> Answer {
+fn trickle(stream: &TcpStream) -> Answer {
     let mut writing = stream.try_clone().unwrap();
     let writer = std::thread::spawn(move || {
         while writing.write_all(b"x").is_ok() {
@@ -111,11 +111,11 @@ fn a_client_that_never_finishes_its_request_is_cut_off() {
     let studio = Running::with(Limits { head_time: SOON, body_time: SOON, ..Limits::default() });
     let mut head = studio.connect();
     head.write_all(b"GET / HTTP/1.1\r\nX: ").unwrap();
-    trickle(head).refused(408, "too long");
+    trickle(&head).refused(408, "too long");
     let mut body = studio.connect();
     let upload = studio.request("POST", "/api/pictures").body("application/octet-stream", b"");
     body.write_all(&upload.with("Content-Length", "1000000").head()).unwrap();
-    trickle(body).refused(408, "too long");
+    trickle(&body).refused(408, "too long");
 }
 
 #[test]
