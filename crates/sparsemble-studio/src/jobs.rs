@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,8 +21,8 @@ const ENDED: usize = 32;
 pub(crate) struct Job {
     pub(crate) id: String,
     state: Mutex<State>,
-    done: AtomicUsize,
-    total: AtomicUsize,
+    /// The bits of the share that is done: in one piece, so that no two counts are read apart.
+    progress: AtomicU64,
     unwanted: AtomicBool,
     asked: Mutex<Instant>,
 }
@@ -44,8 +44,7 @@ impl Job {
 
     /// The share of it that is done.
     pub(crate) fn progress(&self) -> f64 {
-        let [done, total] = [&self.done, &self.total].map(|count| count.load(Ordering::Relaxed));
-        done as f64 / total.max(1) as f64
+        f64::from_bits(self.progress.load(Ordering::Relaxed))
     }
 
     /// Somebody is interested in it.
@@ -86,8 +85,7 @@ impl Job {
 
     fn run(&self, work: &Work, threads: usize, idle: Duration) {
         let tell = |done: usize, total: usize| {
-            self.done.store(done, Ordering::Relaxed);
-            self.total.store(total, Ordering::Relaxed);
+            self.progress.store((done as f64 / total.max(1) as f64).to_bits(), Ordering::Relaxed);
             let stop = self.unwanted.load(Ordering::Relaxed) || self.is_forgotten(idle);
             if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
@@ -123,8 +121,7 @@ impl Jobs {
         let job = Arc::new(Job {
             id,
             state: Mutex::new(State::Waiting(Arc::new(work))),
-            done: AtomicUsize::new(0),
-            total: AtomicUsize::new(0),
+            progress: AtomicU64::new(0),
             unwanted: AtomicBool::new(false),
             asked: Mutex::new(Instant::now()),
         });
