@@ -47,7 +47,7 @@ use super::{Dictionary, WeakLearner};
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 ///
-/// Paper: §III-A (RandExAv), §III-B (BoostEx).
+/// Paper: §III-A (RandExAv), §III-B2 (BoostEx).
 #[doc(alias = "RandExAv")]
 #[doc(alias = "BoostEx")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
