@@ -32,11 +32,11 @@ PATIENCE = 120  # seconds, for machines that are busy
 def studio():
     """The address of a running studio; it must end well when it is asked to by Ctrl-C."""
     command = [PROGRAM, "studio", "--port", "0", "--threads", "2", "--max-megapixels", "1", "--json"]
-    program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    told = "".join(iter(program.stdout.readline, "}\n")) + "}"
-    yield json.loads(told)["url"]
-    program.send_signal(signal.SIGINT)
-    assert program.wait(timeout=PATIENCE) == 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        told = "".join(iter(program.stdout.readline, "}\n")) + "}"
+        yield json.loads(told)["url"]
+        program.send_signal(signal.SIGINT)
+        assert program.wait(timeout=PATIENCE) == 0
 
 
 class Page:
