@@ -143,7 +143,7 @@ pub struct Request {
     pub enlarging: Enlarging,
     /// The settings of Table 3.
     pub grouping: Grouping,
-    /// As for [`Run::threads`].
+    /// As for [`sparsemble::Run::threads`].
     pub threads: usize,
 }
 
