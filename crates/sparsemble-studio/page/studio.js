@@ -61,6 +61,7 @@ async function run() {
   state.job = "starting";
   progress({ state: "waiting", ahead: 0, progress: 0 });
   refresh();
+  find("running").scrollIntoView({ block: "nearest" });
   try {
     const job = { simulate: tests(), task: await described() };
     const started = await startedJob(job, picture);
@@ -231,6 +232,8 @@ function say(text) {
 function complain(text) {
   find("error").hidden = !text;
   find("error").textContent = text ?? "";
+  // On a low window it may be below what is seen.
+  if (text) find("error").scrollIntoView({ block: "nearest" });
 }
 
 // ---- what the user does

@@ -211,6 +211,8 @@ fn object(arguments: &ClusterArguments, found: &Found) -> Value {
         "program": "sparsemble cluster",
         "version": env!("CARGO_PKG_VERSION"),
         "output": arguments.output.display().to_string(),
+        "graph": arguments.save_graph.as_ref().map(|path| path.display().to_string()),
+        "report": arguments.report.as_ref().map(|path| path.display().to_string()),
         "method": arguments.method.to_string(),
         "seed": arguments.seed,
         "n_samples": clusters.labels.len(),
