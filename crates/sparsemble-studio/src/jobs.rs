@@ -17,6 +17,9 @@ use crate::work::{Outcome, Work};
 /// The most that are remembered after they have ended.
 const ENDED: usize = 32;
 
+/// The parts of a restoration that the bar can show.
+const FINE: usize = 10_000;
+
 /// One restoration.
 pub(crate) struct Job {
     pub(crate) id: String,
@@ -90,7 +93,8 @@ impl Job {
             if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         // A fault of ours must not take the other restorations with it.
-        let outcome = catch_unwind(AssertUnwindSafe(|| work.run(Run::threads(threads).on_progress(&tell))));
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| work.run(Run::threads(threads).on_progress(&tell).part(0..FINE, FINE))));
         // Locked before it is asked whether the result is wanted: one that is cancelled now finds it done and drops it.
         let mut state = lock(&self.state);
         *state = match outcome {
