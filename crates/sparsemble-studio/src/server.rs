@@ -105,6 +105,8 @@ impl Studio {
             // would take the answer back.
             wire.allow(PAUSE);
             let _head = wire.read(&mut [0; 4096]);
+            // One that sends nothing has used up the time for reading, not that for its answer.
+            wire.allow(PAUSE);
             let busy = Answer::from(Refusal::new(503, "too many requests at a time; try again"));
             let _unanswered = busy.write(&mut wire);
             return;
