@@ -2,6 +2,7 @@
 
 use crate::blocks::Run;
 use crate::error::Result;
+use crate::kernels::Columns;
 use crate::matrix::Matrix;
 use crate::points::Points;
 use crate::scalar::Scalar;
@@ -32,11 +33,13 @@ pub(super) fn improve<T: Scalar>(
     run: Run<'_>,
 ) -> Result<Found<T>> {
     let step = |number: usize| run.passes(number..number + 1, max_iterations.saturating_add(1), points.count());
-    let mut pass = Pass::over(points, &centers, None, step(0))?;
+    let mut nearest = Nearest::new(&centers);
+    let mut pass = Pass::over(points, &nearest, None, step(0))?;
     let (mut iterations, mut reseeded, mut converged) = (0, 0, false);
     while !converged && iterations < max_iterations {
         let (next_centers, moved) = pass.means(points, &centers);
-        let next = Pass::over(points, &next_centers, Some(&pass.assignments), step(iterations + 1))?;
+        nearest = nearest.moved(&next_centers);
+        let next = Pass::over(points, &nearest, Some(&pass.assignments), step(iterations + 1))?;
         converged = pass.inertia - next.inertia <= tolerance * pass.inertia || next.assigns_as(&pass, points.masses());
         // Rounding may make the last step a step up; that one is not taken.
         if next.inertia > pass.inertia {
@@ -65,13 +68,13 @@ impl Pass {
     /// that rounding in the search cannot send it back and forth.
     fn over<T: Scalar>(
         points: &Points<'_, T>,
-        centers: &Matrix<T>,
+        nearest: &Nearest<T>,
         former: Option<&[u32]>,
         run: Run<'_>,
     ) -> Result<Self> {
-        let nearest = Nearest::new(centers);
+        let centers = nearest.centers();
         let empty = || Self::empty(centers);
-        let chunk = chunk_size(points.count(), centers.columns(), size_of_val(empty().sums.as_slice()));
+        let chunk = chunk_size(points.count(), centers.count(), centers.stride() * centers.count() * size_of::<f64>());
         let work = |scratch: &mut Scratch<T>, range: std::ops::Range<usize>| {
             let mut part = empty();
             let former_distance =
@@ -91,13 +94,12 @@ impl Pass {
         Ok(whole)
     }
 
-    fn empty<T: Scalar>(centers: &Matrix<T>) -> Self {
-        let stride = crate::kernels::Columns::<T>::zeros(centers.rows(), 0).stride();
+    fn empty<T: Scalar>(centers: &Columns<T>) -> Self {
         Self {
             assignments: Vec::new(),
             distances: Vec::new(),
-            sums: vec![0.0; stride * centers.columns()],
-            masses: vec![0.0; centers.columns()],
+            sums: vec![0.0; centers.stride() * centers.count()],
+            masses: vec![0.0; centers.count()],
             inertia: 0.0,
         }
     }
@@ -174,7 +176,7 @@ mod tests {
         // The last sample is the farthest but weighs little: 0.1 · 18² < 1 · 7².
         let points = Points::tame(samples.view(), &[1.0, 1.0, 1.0, 1.0, 0.1]);
         let centers = Matrix::from_columns(vec![2.0, -50.0, -60.0], 1, 3).unwrap();
-        let pass = Pass::over(&points, &centers, None, Run::threads(1)).unwrap();
+        let pass = Pass::over(&points, &Nearest::new(&centers), None, Run::threads(1)).unwrap();
         let (means, reseeded) = pass.means(&points, &centers);
         assert_eq!((means.column(1), means.column(2), reseeded), ([9.0].as_slice(), [20.0].as_slice(), 2));
     }

@@ -50,11 +50,24 @@ pub(super) struct Scratch<T> {
 impl<T: Scalar> Nearest<T> {
     /// Packs the centres, of which there must be one at least.
     pub(super) fn new(centers: &Matrix<T>) -> Self {
+        Self::after(None, centers)
+    }
+
+    /// As [`Self::new`], sooner: these are the centres after they have moved.
+    pub(super) fn moved(&self, centers: &Matrix<T>) -> Self {
+        Self::after(Some(self), centers)
+    }
+
+    fn after(former: Option<&Self>, centers: &Matrix<T>) -> Self {
         let columns = Columns::copy_of(centers.view());
         let origin = central(&columns);
         let panels = pack(&columns, columns.column(origin));
-        let screen = Screen::new(&columns, columns.column(origin));
+        let screen = Screen::new(&columns, columns.column(origin), former.and_then(|former| former.screen.as_ref()));
         Self { centers: columns, origin, panels, screen }
+    }
+
+    pub(super) fn centers(&self) -> &Columns<T> {
+        &self.centers
     }
 
     pub(super) fn scratch(&self) -> Scratch<T> {

@@ -5,6 +5,8 @@
 //! the bound is so near the product that for nearly every sample only a handful of centres remain, and the fused pass
 //! runs over R + 2 rows instead of M + 1. The bound holds whatever Q is; only how many remain depends on the data.
 
+use std::sync::Arc;
+
 use fearless_simd::{dispatch, prelude::*};
 
 use crate::kernels::{Best, Columns, Panels, Store, Tiles, best_level, correlate};
@@ -38,15 +40,20 @@ const MOST_LEFT: f64 = 1.0 / 8.0;
 /// Bounds from above on cᵀx − ½‖c‖² for all centres c, where x and c count from an origin.
 #[derive(Debug)]
 pub(super) struct Screen<T> {
-    /// Q, with a row of zeros for the one that extends the samples.
-    span: Panels<T>,
-    /// R.
-    dimensions: usize,
+    span: Arc<Span<T>>,
     /// (c₁, ‖c₂‖, −½‖c‖²) of each centre.
     panels: Panels<T>,
     n_centers: usize,
     /// More than rounding can do to a squared distance, as a fraction of ‖x‖² + ‖c‖².
     rounding: f64,
+}
+
+/// Q. It takes long to find, but that of the centres before they moved will do.
+#[derive(Debug)]
+struct Span<T> {
+    columns: Columns<T>,
+    /// With a row of zeros for the one that extends the samples.
+    panels: Panels<T>,
 }
 
 /// One thread's working space, and what it found.
@@ -64,61 +71,62 @@ pub(super) struct Space<T> {
 }
 
 impl<T: Scalar> Screen<T> {
-    /// For these centres; `None` if screening cannot pay.
-    pub(super) fn new(centers: &Columns<T>, origin: &[T]) -> Option<Self> {
+    /// For these centres; `None` if screening cannot pay. `former` is a screen for centres of as many features.
+    pub(super) fn new(centers: &Columns<T>, origin: &[T], former: Option<&Self>) -> Option<Self> {
         let (rows, count) = (centers.rows(), centers.count());
         if rows < LEAST.0 || count < LEAST.1 {
             return None;
         }
         let mut from_origin = Columns::zeros(rows, count);
         (0..count).for_each(|j| subtract(centers.column(j), origin, from_origin.padded_mut(j)));
-        let centers = &from_origin;
-        let dimensions = rows / SHARE;
+        let span = former.map_or_else(|| Arc::new(Span::of(&from_origin)), |screen| Arc::clone(&screen.span));
+        let dimensions = span.columns.count();
         let rounding = (rows as f64 * (dimensions as f64).sqrt() + 16.0) * T::EPSILON.to_f64();
-        let span = leading_span(centers, dimensions);
         let mut extended = Columns::zeros(dimensions + 2, count);
         for j in 0..count {
-            let (center, column) = (centers.column(j), extended.padded_mut(j));
+            let (center, column) = (from_origin.column(j), extended.padded_mut(j));
             let energy = product(center, center);
             let mut inside = 0.0;
             for (r, coordinate) in column[..dimensions].iter_mut().enumerate() {
-                *coordinate = T::from_f64(product(center, span.column(r)));
+                *coordinate = T::from_f64(product(center, span.columns.column(r)));
                 inside += coordinate.to_f64().powi(2);
             }
             column[dimensions] = T::from_f64(outside(energy, inside, rounding));
             column[dimensions + 1] = T::from_f64(-0.5 * (1.0 - rounding) * energy);
         }
-        let level = best_level();
-        let panels = Panels::pack(level, (dimensions + 2, count), |j| extended.column(j), |_| T::ONE);
-        let mut padded = Columns::zeros(rows + 1, dimensions);
-        (0..dimensions).for_each(|r| padded.padded_mut(r)[..rows].copy_from_slice(span.column(r)));
-        let span = Panels::pack(level, (rows + 1, dimensions), |r| padded.column(r), |_| T::ONE);
-        Some(Self { span, dimensions, panels, n_centers: count, rounding })
+        let panels = Panels::pack(best_level(), (dimensions + 2, count), |j| extended.column(j), |_| T::ONE);
+        Some(Self { span, panels, n_centers: count, rounding })
     }
 
     pub(super) fn space(&self) -> Space<T> {
         Space {
-            coordinates: Store::new(&self.span, BLOCK),
-            tiles: Tiles::new(self.dimensions + 2, BLOCK),
+            coordinates: Store::new(&self.span.panels, BLOCK),
+            tiles: Tiles::new(self.dimensions() + 2, BLOCK),
             bounds: Store::new(&self.panels, BLOCK),
-            extended: vec![T::ONE; self.dimensions + 2],
+            extended: vec![T::ONE; self.dimensions() + 2],
             energies: Vec::with_capacity(BLOCK),
             left: Vec::new(),
             ends: Vec::with_capacity(BLOCK),
         }
     }
 
+    /// R.
+    fn dimensions(&self) -> usize {
+        self.span.columns.count()
+    }
+
     /// Bounds all products with the samples of a block, given (x, 1) in tiles and each x.
     pub(super) fn bound<'a>(&self, tiles: &Tiles<T>, space: &mut Space<T>, samples: impl Iterator<Item = &'a [T]>) {
-        correlate(&self.span, tiles, &mut space.coordinates);
+        correlate(&self.span.panels, tiles, &mut space.coordinates);
         space.tiles.clear();
         space.energies.clear();
+        let dimensions = self.dimensions();
         for (slot, x) in samples.enumerate() {
-            let coordinates = &space.coordinates.of(slot)[..self.dimensions];
+            let coordinates = &space.coordinates.of(slot)[..dimensions];
             let energy = product(x, x);
-            space.extended[..self.dimensions].copy_from_slice(coordinates);
+            space.extended[..dimensions].copy_from_slice(coordinates);
             let inside = product(coordinates, coordinates);
-            space.extended[self.dimensions] = T::from_f64(outside(energy, inside, self.rounding));
+            space.extended[dimensions] = T::from_f64(outside(energy, inside, self.rounding));
             space.tiles.push(&space.extended);
             space.energies.push(energy);
         }
@@ -162,6 +170,17 @@ impl<T: Scalar> Screen<T> {
     /// Whether so many centres are left that a plain search of the block is faster.
     pub(super) fn is_useless(&self, space: &Space<T>) -> bool {
         space.left.len() as f64 > MOST_LEFT * (self.n_centers * BLOCK) as f64
+    }
+}
+
+impl<T: Scalar> Span<T> {
+    fn of(centers: &Columns<T>) -> Self {
+        let (rows, dimensions) = (centers.rows(), centers.rows() / SHARE);
+        let columns = leading_span(centers, dimensions);
+        let mut padded = Columns::zeros(rows + 1, dimensions);
+        (0..dimensions).for_each(|r| padded.padded_mut(r)[..rows].copy_from_slice(columns.column(r)));
+        let panels = Panels::pack(best_level(), (rows + 1, dimensions), |r| padded.column(r), |_| T::ONE);
+        Self { columns, panels }
     }
 }
 
@@ -315,7 +334,7 @@ mod tests {
         for offset in [0.0, 30.0] {
             let (centers, samples) = (vectors(130, offset), vectors(BLOCK, offset));
             let origin = centers.column(17);
-            let screen = Screen::new(&centers, origin).unwrap();
+            let screen = Screen::new(&centers, origin, None).unwrap();
             let mut space = screen.space();
             let mut tiles = Tiles::new(33, BLOCK);
             let mut from_origin = Columns::zeros(32, BLOCK);
