@@ -42,7 +42,7 @@ use plane::Plane;
 /// in one turn. White noise, though, would be taken for structure; `caution` is what keeps the first pass from it.
 ///
 /// # Cost
-/// For each group about 4·`reach`²·`side`² multiply-adds to find it and `side`²·3n² + n³ to estimate it. Memory for about
+/// For each group about 4·`reach`²·`side`² multiply-adds to find it and `side`²·4n² to estimate it. Memory for about
 /// eight pictures in single precision; pictures are worked through in strips.
 ///
 /// # Errors
@@ -150,19 +150,22 @@ impl NonLocal {
         mut tell: impl FnMut(&GrayImage, u64),
     ) -> Result<GrayImage> {
         self.check(image.size(), sigma)?;
-        let noisy = Plane::new(image, "image")?;
+        let samples = image.samples();
+        let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+        let noisy = Plane::new(image, "image", self.side, mean)?;
         let mut pilot = pilot.cloned();
         for pass in 0..self.passes {
             let part = run.passes(pass..pass + 1, self.passes, image.samples().len());
             let guide = match &pilot {
                 Some(pilot) => {
                     pilot.expect_size(image.size())?;
-                    Some(Plane::new(pilot, "pilot")?)
+                    Some(Plane::new(pilot, "pilot", self.side, mean)?)
                 }
                 None => None,
             };
             let factor = if guide.is_some() { 1.0 } else { self.caution.sqrt() };
-            let step = Pass { settings: self, noisy: &noisy, pilot: guide.as_ref(), noise: (sigma * factor) as f32 };
+            let noise = (sigma * factor) as f32;
+            let step = Pass { settings: self, noisy: &noisy, pilot: guide.as_ref(), mean, noise };
             let (found, groups) = step.estimate(turn * self.passes + pass, part)?;
             tell(&found, groups * self.group_cost(guide.is_some()));
             pilot = Some(found);
@@ -193,12 +196,12 @@ impl NonLocal {
         Ok(())
     }
 
-    /// The multiply-adds of a group: distances of all patches in reach; XᵀX, Xᵀ(Y − m) if that is another, and XW; the
-    /// factor of a system and its solution, forward and back.
+    /// The multiply-adds of a group: distances of all patches in reach; XᵀX; the factor of a system, and its solution for
+    /// all pixels; (Y − m)ᵀX and the product with it if Y is not X.
     fn group_cost(&self, has_pilot: bool) -> u64 {
         let [side, n, reach] = [self.side, self.group, self.reach].map(|count| count as u64);
-        let products = if has_pilot { 3 } else { 2 };
-        (2 * reach * side).pow(2) + products * (side * n).pow(2) + n.pow(3) * 7 / 6
+        let products = if has_pilot { 4 } else { 2 };
+        (2 * reach * side).pow(2) + products * (side * n).pow(2) + n.pow(3) / 6
     }
 
     /// The first row or column of each patch that a group may be made for: at the stride from an offset, and at both
@@ -217,6 +220,8 @@ struct Pass<'a> {
     settings: &'a NonLocal,
     noisy: &'a Plane,
     pilot: Option<&'a Plane>,
+    /// What the planes lack.
+    mean: f64,
     noise: f32,
 }
 
@@ -236,7 +241,7 @@ impl Pass<'_> {
             |space, strip| Ok(dispatch!(best_level(), simd => self.strip(simd, &rows[strip.clone()], &columns, space))),
         )?;
         let groups = canvases.iter().map(Canvas::groups).sum();
-        Ok((GrayImage::new(size, means(&canvases, size, side))?, groups))
+        Ok((GrayImage::new(size, means(&canvases, size, side, self.mean))?, groups))
     }
 
     /// The sums of the estimates of some rows of groups.
@@ -261,7 +266,7 @@ impl Pass<'_> {
                 }
                 let places = matcher.find(simd, self.pilot.unwrap_or(self.noisy), (row, column));
                 let estimates = estimator.estimate(simd, (self.noisy, self.pilot), places, self.noise);
-                canvas.add(places, side, estimates);
+                canvas.add(simd, places, side, estimates);
             }
         }
         canvas

@@ -2,15 +2,19 @@
 
 use std::ops::Range;
 
+use fearless_simd::prelude::*;
+
 use crate::image::Size;
 
 use super::matching::Place;
+use super::plane::BEYOND;
 
 /// The sums of estimates over some rows of a picture, and how many there are.
 #[derive(Debug)]
 pub(super) struct Canvas {
     rows: Range<usize>,
     width: usize,
+    /// Each row is followed by zeros, so that vectors may be read and written beyond the right border.
     sums: Vec<f32>,
     /// How often the patch that begins at each pixel was estimated: at most once for each patch in reach of it.
     patches: Vec<u16>,
@@ -19,8 +23,8 @@ pub(super) struct Canvas {
 
 impl Canvas {
     pub(super) fn new(rows: Range<usize>, width: usize) -> Self {
-        let pixels = rows.len() * width;
-        Self { rows, width, sums: vec![0.0; pixels], patches: vec![0; pixels], groups: 0 }
+        let (sums, patches) = (vec![0.0; rows.len() * (width + BEYOND)], vec![0; rows.len() * width]);
+        Self { rows, width, sums, patches, groups: 0 }
     }
 
     /// Whether the patch that begins there has an estimate already.
@@ -33,33 +37,50 @@ impl Canvas {
         self.groups
     }
 
-    /// Adds estimates of the patches at these places, pixel by pixel of a patch.
+    /// Adds estimates of the patches at these places; each is longer than the patch by a vector at least.
     #[inline(always)]
-    pub(super) fn add<'a>(&mut self, places: &[Place], side: usize, estimates: impl Iterator<Item = &'a [f32]>) {
+    pub(super) fn add<'a, S: Simd>(
+        &mut self,
+        simd: S,
+        places: &[Place],
+        side: usize,
+        estimates: impl Iterator<Item = &'a [f32]>,
+    ) {
+        let (lanes, pitch) = (S::f32s::LEN, self.width + BEYOND);
         self.groups += 1;
-        let first = |place: &Place| (place.row as usize - self.rows.start) * self.width + place.column as usize;
-        for place in places {
-            self.patches[first(place)] += 1;
-        }
-        for (pixel, values) in estimates.enumerate() {
-            let sums = &mut self.sums[pixel / side * self.width + pixel % side..];
-            places.iter().zip(values).for_each(|(place, value)| sums[first(place)] += value);
+        let mut within = [0.0; BEYOND];
+        within[..side].fill(1.0);
+        for (place, estimate) in places.iter().zip(estimates) {
+            let (row, column) = (place.row as usize - self.rows.start, place.column as usize);
+            self.patches[row * self.width + column] += 1;
+            for r in 0..side {
+                for start in (0..side).step_by(lanes) {
+                    let values = S::f32s::from_slice(simd, &estimate[r * side + start..][..lanes]);
+                    let sums = &mut self.sums[(row + r) * pitch + column + start..][..lanes];
+                    // What belongs to the next row of the patch counts nothing here.
+                    let within = S::f32s::from_slice(simd, &within[start..start + lanes]);
+                    values.mul_add(within, S::f32s::from_slice(simd, sums)).store_slice(sums);
+                }
+            }
         }
     }
 }
 
-/// The mean of all estimates at each pixel; every pixel must have one.
-pub(super) fn means(canvases: &[Canvas], size: Size, side: usize) -> Vec<f64> {
+/// The mean of all estimates at each pixel, plus `offset`; every pixel must have one.
+pub(super) fn means(canvases: &[Canvas], size: Size, side: usize, offset: f64) -> Vec<f64> {
     let mut sums = vec![0.0; size.width * size.height];
     let mut counts = vec![0_u32; size.width * size.height];
     for canvas in canvases {
         let start = canvas.rows.start * size.width;
-        sums[start..].iter_mut().zip(&canvas.sums).for_each(|(sum, &value)| *sum += f64::from(value));
+        let rows = sums[start..].chunks_exact_mut(size.width).zip(canvas.sums.chunks_exact(size.width + BEYOND));
+        for (sums, values) in rows {
+            sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum += f64::from(value));
+        }
         counts[start..].iter_mut().zip(&canvas.patches).for_each(|(count, &patches)| *count += u32::from(patches));
     }
     counts.chunks_exact_mut(size.width).for_each(|row| spread(row, side, 1));
     spread(&mut counts, side, size.width);
-    sums.iter().zip(counts).map(|(sum, count)| sum / f64::from(count)).collect()
+    sums.iter().zip(counts).map(|(sum, count)| sum / f64::from(count) + offset).collect()
 }
 
 /// Adds to each entry the `side − 1` before it that are `step` apart.

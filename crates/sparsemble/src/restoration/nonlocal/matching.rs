@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use fearless_simd::prelude::*;
 
-use super::group::LANES;
 use super::plane::Plane;
 
 /// A patch, by the row and column of its upper left pixel.
@@ -20,20 +19,30 @@ impl Place {
     }
 }
 
+/// Vectors of neighbours in a row, and rows of them, that are compared together.
+const VECTORS: usize = 4;
+const ROWS: usize = 2;
+
 /// Finds like patches.
 #[derive(Debug)]
 pub(super) struct Matcher {
     side: usize,
     reach: usize,
     group: usize,
-    /// For each candidate, in this order of bits: its squared distance, its row and column in the window.
+    /// Of all patches in the window, row by row, each row followed by others beyond the window.
+    distances: Vec<f32>,
+    /// The least distance in each column of the window, in its even rows and in its odd ones.
+    least: Vec<f32>,
+    /// For each patch that may be in the group, in this order of bits: its squared distance, its row and column in the
+    /// window.
     candidates: Vec<u64>,
     places: Vec<Place>,
 }
 
 impl Matcher {
     pub(super) fn new(side: usize, reach: usize, group: usize) -> Self {
-        Self { side, reach, group, candidates: Vec::new(), places: Vec::new() }
+        let empty = (Vec::new(), Vec::new());
+        Self { side, reach, group, distances: empty.0, least: empty.1, candidates: Vec::new(), places: Vec::new() }
     }
 
     /// The patch itself and those nearest to it by squared distance, all within reach; fewer than a group if there are
@@ -42,13 +51,20 @@ impl Matcher {
     pub(super) fn find<S: Simd>(&mut self, simd: S, plane: &Plane, (row, column): (usize, usize)) -> &[Place] {
         let rows = window(row, self.reach, plane.size().height - self.side + 1);
         let columns = window(column, self.reach, plane.size().width - self.side + 1);
-        self.candidates.clear();
-        for candidate in rows.clone() {
-            self.compare_row(simd, plane, (row, column), (candidate, rows.start), columns.clone());
+        let pitch = columns.len().next_multiple_of(VECTORS * S::f32s::LEN);
+        self.distances.resize(pitch * rows.len().next_multiple_of(ROWS), 0.0);
+        self.least.clear();
+        self.least.resize(ROWS * pitch, f32::INFINITY);
+        for first in rows.clone().step_by(ROWS) {
+            for start in (0..columns.len()).step_by(VECTORS * S::f32s::LEN) {
+                let at = (first - rows.start) * pitch + start;
+                let last = rows.end - 1;
+                let corners = [(first, columns.start + start), ((first + 1).min(last), columns.start + start)];
+                self.compare(simd, plane, (row, column), corners, (at, pitch, start));
+            }
         }
-        // The patch itself comes first, whatever others are equal to it.
-        let own = (row - rows.start) * columns.len() + column - columns.start;
-        self.candidates[own] &= u64::from(u32::MAX);
+        let own = (row - rows.start, column - columns.start);
+        self.list(simd, own, (rows.len(), columns.len()), pitch);
         let count = self.group.min(self.candidates.len());
         if count < self.candidates.len() {
             self.candidates.select_nth_unstable(count - 1);
@@ -61,38 +77,80 @@ impl Matcher {
         &self.places
     }
 
-    /// Adds the candidates of one row of the window, `2·LEN` neighbours at a time.
+    /// The distances of the patches at some places of two rows, by ‖x‖² + ‖y‖² − 2xᵀy.
     #[inline(always)]
-    fn compare_row<S: Simd>(
+    fn compare<S: Simd>(
         &mut self,
         simd: S,
         plane: &Plane,
         (row, column): (usize, usize),
-        (candidate, first_row): (usize, usize),
-        columns: Range<usize>,
+        corners: [(usize, usize); ROWS],
+        (at, pitch, start): (usize, usize, usize),
     ) {
         let lanes = S::f32s::LEN;
-        let mut distances = [0.0_f32; LANES];
-        for start in columns.clone().step_by(2 * lanes) {
-            let mut sums = [S::f32s::splat(simd, 0.0); 2];
-            for r in 0..self.side {
-                let own = &plane.from(row + r, column)[..self.side];
-                let line = &plane.from(candidate + r, start)[..self.side + 2 * lanes - 1];
-                for (c, &pixel) in own.iter().enumerate() {
-                    let pixel = S::f32s::splat(simd, pixel);
-                    for (v, sum) in sums.iter_mut().enumerate() {
-                        let apart = S::f32s::from_slice(simd, &line[c + v * lanes..][..lanes]) - pixel;
-                        *sum = apart.mul_add(apart, *sum);
+        let length = self.side + VECTORS * lanes - 1;
+        let mut sums = [[S::f32s::splat(simd, 0.0); VECTORS]; ROWS];
+        let [upper, lower] = &mut sums;
+        for r in 0..self.side {
+            let own = &plane.from(row + r, column)[..self.side];
+            let above = &plane.from(corners[0].0 + r, corners[0].1)[..length];
+            let below = &plane.from(corners[1].0 + r, corners[1].1)[..length];
+            for (c, &pixel) in own.iter().enumerate() {
+                let pixel = S::f32s::splat(simd, pixel);
+                let (above, below) = (&above[c..c + VECTORS * lanes], &below[c..c + VECTORS * lanes]);
+                for (v, sum) in upper.iter_mut().enumerate() {
+                    *sum = S::f32s::from_slice(simd, &above[v * lanes..(v + 1) * lanes]).mul_add(pixel, *sum);
+                }
+                for (v, sum) in lower.iter_mut().enumerate() {
+                    *sum = S::f32s::from_slice(simd, &below[v * lanes..(v + 1) * lanes]).mul_add(pixel, *sum);
+                }
+            }
+        }
+        let own = S::f32s::splat(simd, plane.energies(row, column)[0]);
+        let (zero, twice) = (S::f32s::splat(simd, 0.0), S::f32s::splat(simd, -2.0));
+        for (r, sums) in sums.iter().enumerate() {
+            let energies = &plane.energies(corners[r].0, corners[r].1)[..VECTORS * lanes];
+            for (v, sum) in sums.iter().enumerate() {
+                let energies = S::f32s::from_slice(simd, &energies[v * lanes..(v + 1) * lanes]);
+                let distances = sum.mul_add(twice, energies + own).max(zero);
+                distances.store_slice(&mut self.distances[at + r * pitch + v * lanes..][..lanes]);
+                // A last row that is alone comes twice, but must not count twice.
+                if r == 0 || corners[r] != corners[r - 1] {
+                    let least = &mut self.least[r * pitch + start + v * lanes..][..lanes];
+                    S::f32s::from_slice(simd, least).min(distances).store_slice(least);
+                }
+            }
+        }
+    }
+
+    /// Lists the patch itself, before any other, and all that may be in its group: where so many halves of columns have a
+    /// patch within some distance, those beyond it are not.
+    #[inline(always)]
+    fn list<S: Simd>(&mut self, simd: S, own: (usize, usize), (height, width): (usize, usize), pitch: usize) {
+        let lanes = S::f32s::LEN;
+        self.least.copy_within(pitch..pitch + width, width);
+        let least = &mut self.least[..ROWS * width];
+        let limit = if self.group <= least.len() {
+            *least.select_nth_unstable_by(self.group - 1, f32::total_cmp).1
+        } else {
+            f32::INFINITY
+        };
+        let limit = S::f32s::splat(simd, limit);
+        self.candidates.clear();
+        self.candidates.push((own.0 << 16 | own.1) as u64);
+        for (row, distances) in self.distances.chunks_exact(pitch).take(height).enumerate() {
+            for (v, part) in distances.chunks_exact(lanes).enumerate() {
+                let mut hits = S::f32s::from_slice(simd, part).simd_le(limit).to_bitmask();
+                while hits != 0 {
+                    let (lane, column) = (hits.trailing_zeros() as usize, v * lanes + hits.trailing_zeros() as usize);
+                    hits &= hits - 1;
+                    if column < width && (row, column) != own {
+                        // Distances are not negative, and such numbers are ordered as their bits are.
+                        let key = u64::from(part[lane].to_bits() + 1) << 32;
+                        self.candidates.push(key | (row << 16 | column) as u64);
                     }
                 }
             }
-            sums[0].store_slice(&mut distances[..lanes]);
-            sums[1].store_slice(&mut distances[lanes..2 * lanes]);
-            let place = (candidate - first_row) << 16 | (start - columns.start);
-            let inside = (columns.end - start).min(2 * lanes);
-            // Distances are not negative, and such numbers are ordered as their bits are.
-            let keys = distances[..inside].iter().enumerate();
-            self.candidates.extend(keys.map(|(i, d)| u64::from(d.to_bits() + 1) << 32 | (place + i) as u64));
         }
     }
 }
