@@ -161,6 +161,7 @@ fn page(
         Damage::Inpaint(mask, _) => window.cut_all(&painted(&picture.planes, mask)?)?,
         Damage::Denoise(_) | Damage::Deblur(..) => window.cut_all(&picture.planes)?,
     };
+    let before = layer("before", *damaged, before);
     let mut layers = vec![before, layer("restored", *psnr, window.cut_all(planes.iter().map(|plane| &plane.image))?)];
     if let Some(truth) = truth.planes() {
         layers.push(layer("original", None, window.cut_all(truth)?));
