@@ -105,6 +105,20 @@ impl<'a> Run<'a> {
         Self { progress: None, ..self }
     }
 
+    /// Tells of work that has no blocks.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if it is not to go on.
+    #[cfg(feature = "io")]
+    pub(crate) fn tell(&self, done: usize, total: usize) -> Result<()> {
+        let whole = self.span.unwrap_or(Span { start: 0, end: total, total });
+        let (done, total) = (whole.at(done, total), whole.total);
+        match self.progress {
+            Some(tell) if tell(done, total).is_break() => Err(Error::Interrupted { done, total }),
+            _ => Ok(()),
+        }
+    }
+
     fn workers(&self, blocks: usize) -> usize {
         let wanted = match self.threads {
             0 => std::thread::available_parallelism().map_or(1, NonZero::get),

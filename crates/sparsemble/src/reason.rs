@@ -11,9 +11,14 @@ const MAX_QUOTED: usize = 60;
 /// The longest message of the JSON parser, which may quote the file.
 const MAX_MESSAGE: usize = 200;
 
-/// The reason of an [`Error::Data`] or an [`Error::Model`].
+/// The reason of an [`Error::Data`] or an [`Error::Model`], or the wish to stop reading.
 #[derive(Debug)]
-pub(crate) struct Reason(String);
+pub(crate) enum Reason {
+    /// Something is wrong with the file.
+    Wrong(String),
+    /// The caller has stopped it.
+    Interrupted { done: usize, total: usize },
+}
 
 /// What reading or writing a part of a file gives.
 pub(crate) type Outcome<T> = Result<T, Reason>;
@@ -21,17 +26,26 @@ pub(crate) type Outcome<T> = Result<T, Reason>;
 impl Reason {
     /// The error, now that the file is known: one of samples or codes.
     pub(crate) fn about_data(self, path: &Path) -> Error {
-        Error::Data { name: path.display().to_string(), reason: self.0 }
+        match self {
+            Self::Wrong(reason) => Error::Data { name: path.display().to_string(), reason },
+            Self::Interrupted { done, total } => Error::Interrupted { done, total },
+        }
     }
 
     /// The error, now that the file is known: one of a model.
     pub(crate) fn about_model(self, path: &Path) -> Error {
-        Error::Model { name: path.display().to_string(), reason: self.0 }
+        match self {
+            Self::Wrong(reason) => Error::Model { name: path.display().to_string(), reason },
+            Self::Interrupted { done, total } => Error::Interrupted { done, total },
+        }
     }
 
     /// The reason with the part of the file that it is about.
     pub(crate) fn within(self, part: &str) -> Self {
-        Self(format!("{}: {}", quoted(part), self.0))
+        match self {
+            Self::Wrong(reason) => Self::Wrong(format!("{}: {reason}", quoted(part))),
+            stopped @ Self::Interrupted { .. } => stopped,
+        }
     }
 }
 
@@ -44,30 +58,33 @@ pub(crate) fn quoted(text: &str) -> String {
 
 impl From<String> for Reason {
     fn from(reason: String) -> Self {
-        Self(reason)
+        Self::Wrong(reason)
     }
 }
 
 impl From<&str> for Reason {
     fn from(reason: &str) -> Self {
-        Self(reason.to_owned())
+        Self::Wrong(reason.to_owned())
     }
 }
 
 impl From<Error> for Reason {
     fn from(error: Error) -> Self {
-        Self(error.to_string())
+        Self::Wrong(error.to_string())
     }
 }
 
 impl From<io::Error> for Reason {
     fn from(error: io::Error) -> Self {
+        if let Some(&Error::Interrupted { done, total }) = error.get_ref().and_then(|error| error.downcast_ref()) {
+            return Self::Interrupted { done, total };
+        }
         match error.kind() {
             io::ErrorKind::UnexpectedEof => "the file ends too early; it is damaged or is being written".into(),
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
-                Self(format!("the file is damaged: {}", quoted(&error.to_string())))
+                Self::Wrong(format!("the file is damaged: {}", quoted(&error.to_string())))
             }
-            _ => Self(format!("reading it failed: {error}")),
+            _ => Self::Wrong(format!("reading it failed: {error}")),
         }
     }
 }
@@ -75,7 +92,7 @@ impl From<io::Error> for Reason {
 impl From<serde_json::Error> for Reason {
     fn from(error: serde_json::Error) -> Self {
         let message: String = error.to_string().escape_debug().take(MAX_MESSAGE).collect();
-        Self(format!("damaged header: {message}"))
+        Self::Wrong(format!("damaged header: {message}"))
     }
 }
 
@@ -83,9 +100,10 @@ impl From<zip::result::ZipError> for Reason {
     fn from(error: zip::result::ZipError) -> Self {
         match error {
             zip::result::ZipError::Io(error) => error.into(),
-            other => {
-                Self(format!("this is not an archive of arrays, or it is damaged: {}", quoted(&other.to_string())))
-            }
+            other => Self::Wrong(format!(
+                "this is not an archive of arrays, or it is damaged: {}",
+                quoted(&other.to_string())
+            )),
         }
     }
 }

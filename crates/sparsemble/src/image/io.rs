@@ -91,6 +91,15 @@ pub fn encode_picture(picture: &Picture, format: PictureFormat) -> Result<Vec<u8
     writer::encode_whole(picture, &layout, format)
 }
 
+/// The bytes of a JPEG file of this quality, from 1 to 100; [`encode_picture`] takes 95, whose loss is not seen.
+///
+/// # Errors
+/// As [`write_picture`].
+pub fn encode_jpeg(picture: &Picture, quality: u8) -> Result<Vec<u8>> {
+    let layout = PictureFormat::Jpeg.fitted(&plain_layout(picture)?)?;
+    writer::encode_jpeg(picture, &layout, quality.clamp(1, 100))
+}
+
 /// The bytes of a grey PNG file; intensities are clipped and rounded as by [`GrayImage::quantised`].
 ///
 /// # Errors

@@ -10,8 +10,8 @@ mod ycbcr;
 pub use heat::{HEAT, HeatMap};
 #[cfg(feature = "io")]
 pub use io::{
-    Layout, PictureFormat, Raster, decode, decode_picture, encode_by_rows, encode_picture, encode_png, read,
-    read_picture, write_by_rows, write_picture, write_png,
+    Layout, PictureFormat, Raster, decode, decode_picture, encode_by_rows, encode_jpeg, encode_picture, encode_png,
+    read, read_picture, write_by_rows, write_picture, write_png,
 };
 pub use plane::{BitDepth, GrayImage, Picture, Size, WHITE};
 pub use resize::{Interpolation, Resampling, rescale, resize};

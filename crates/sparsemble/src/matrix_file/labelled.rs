@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::blocks::Run;
 use crate::error::{Error, Result, expect_size};
 use crate::files;
 use crate::matrix::Matrix;
@@ -10,7 +11,7 @@ use crate::scalar::Scalar;
 use super::archive::Archive;
 use super::location::{Format, Location, choose};
 use super::storage::{MatrixFile, Order};
-use super::{expect_format, mat, read, table};
+use super::{expect_format, mat, read_watched, table, watched};
 
 /// The samples of a file, and what else it says of them.
 #[derive(Debug)]
@@ -72,14 +73,26 @@ impl Classes {
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 pub fn read_labelled<T: Scalar>(location: impl AsRef<Path>, classes: Option<&str>) -> Result<LabelledSamples<T>> {
+    read_labelled_watched(location, classes, Run::default())
+}
+
+/// The same for a file that takes its time: `run` is told how many of its bytes are read, and may end it.
+///
+/// # Errors
+/// As [`read_labelled`]; [`Error::Interrupted`].
+pub fn read_labelled_watched<T: Scalar>(
+    location: impl AsRef<Path>,
+    classes: Option<&str>,
+    run: Run<'_>,
+) -> Result<LabelledSamples<T>> {
     let place = Location::parse(location.as_ref())?;
     if place.format == Format::Csv {
-        let (file, _) = files::open(&place.path)?;
+        let (file, _) = watched::open(&place.path, run)?;
         let table = table::read(file, classes).map_err(|reason| reason.about_data(&place.path))?;
         let found = classes.map(|_| Classes::of_names(&table.classes));
         return Ok(LabelledSamples { samples: table.samples, names: table.names, classes: found });
     }
-    let samples = read::<T>(location.as_ref())?;
+    let samples = read_watched::<T>(location.as_ref(), run)?;
     let (samples, classes) = match classes {
         None => (samples, None),
         Some(column) if place.format == Format::Npy => {

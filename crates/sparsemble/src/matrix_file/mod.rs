@@ -25,12 +25,16 @@ mod npy;
 mod numbers;
 mod storage;
 mod table;
+mod watched;
 
-pub use labelled::{Classes, LabelledSamples, expect_clusters_name, read_labelled, write_clusters};
+pub use labelled::{
+    Classes, LabelledSamples, expect_clusters_name, read_labelled, read_labelled_watched, write_clusters,
+};
 pub use storage::MatrixFile;
 
 use std::path::Path;
 
+use crate::blocks::Run;
 use crate::coding::SparseCodes;
 use crate::error::{Error, Result};
 use crate::files;
@@ -65,11 +69,19 @@ use location::{Format, Location};
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 pub fn read<T: Scalar>(location: impl AsRef<Path>) -> Result<MatrixFile<T>> {
+    read_watched(location, Run::default())
+}
+
+/// The same for a file that takes its time: `run` is told how many of its bytes are read, and may end it.
+///
+/// # Errors
+/// As [`read`]; [`Error::Interrupted`].
+pub fn read_watched<T: Scalar>(location: impl AsRef<Path>, run: Run<'_>) -> Result<MatrixFile<T>> {
     let Location { path, format, name } = Location::parse(location.as_ref())?;
     if format == Format::Npy {
-        return npy::read(&path);
+        return npy::read(&path, run);
     }
-    let (file, length) = files::open(&path)?;
+    let (file, length) = watched::open(&path, run)?;
     let samples = match format {
         Format::Npz => Archive::open(file, length).and_then(|mut archive| archive.samples(name.as_deref())),
         Format::Mat => mat::samples(file, length, name.as_deref()),

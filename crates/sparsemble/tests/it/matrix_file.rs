@@ -4,13 +4,17 @@
 
 mod hostile;
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use sparsemble::coding::SparseCodes;
-use sparsemble::matrix_file::{dtype, is_matrix_file, read, read_codes, write, write_codes};
-use sparsemble::{Error, Matrix, MatrixView, Scalar};
+use sparsemble::matrix_file::{
+    dtype, is_matrix_file, read, read_codes, read_labelled_watched, read_watched, write, write_arrays, write_codes,
+};
+use sparsemble::{Error, Matrix, MatrixView, Run, Scalar};
 
 use crate::problems::{Values, cases};
 
@@ -26,6 +30,32 @@ fn codes<T: Scalar>(n_atoms: usize, n_samples: usize, seed: u64) -> SparseCodes<
         starts.push(atoms.len());
     }
     SparseCodes::from_parts(n_atoms, starts, atoms, coefficients).unwrap()
+}
+
+#[test]
+fn a_long_file_tells_how_much_of_it_is_read_and_can_be_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let samples = Matrix::from_fn(100, 7000, |r, i| ((r * 31 + i * 17) % 101) as f64 / 7.0);
+    let [table, array, archive] = ["a.csv", "a.npy", "a.npz"].map(|name| folder.path().join(name));
+    write(&table, samples.view()).unwrap();
+    write(&array, samples.view()).unwrap();
+    write_arrays(&archive, &[("x", samples.view())]).unwrap();
+    for path in [table, array, archive] {
+        let length = fs::metadata(&path).unwrap().len() as usize;
+        let told = RefCell::new(Vec::new());
+        let tell = |done: usize, total: usize| {
+            assert!(done <= total && total == length, "{done} of {total}");
+            told.borrow_mut().push(done);
+            ControlFlow::Continue(())
+        };
+        let all = read_watched::<f64>(&path, Run::default().on_progress(&tell)).unwrap();
+        assert_eq!(all.to_matrix(), samples);
+        assert!(told.borrow().is_sorted() && told.borrow().len() >= length >> 21, "{}", path.display());
+        let stop = |_: usize, _: usize| ControlFlow::Break(());
+        let run = Run::default().on_progress(&stop);
+        assert!(matches!(read_watched::<f64>(&path, run), Err(Error::Interrupted { done, .. }) if done > 0));
+        assert!(matches!(read_labelled_watched::<f64>(&path, None, run), Err(Error::Interrupted { .. })));
+    }
 }
 
 fn samples_come_back<T: Scalar>(samples: &Matrix<T>, name: &str) {

@@ -219,6 +219,22 @@ fn what_a_kind_of_file_cannot_hold_is_lowered_or_refused() {
 }
 
 #[test]
+fn a_jpeg_file_of_less_quality_is_shorter_and_further_from_the_picture() {
+    let waves = |row: usize, column: usize| 128.0 + 100.0 * ((row * column) as f64 / 5.0).sin();
+    let plane = GrayImage::from_fn(Size { width: 64, height: 48 }, waves).unwrap();
+    let picture = Picture { planes: vec![plane.clone(); 3], depth: BitDepth::Eight };
+    let [fine, coarse] = [95, 40].map(|quality| encode_jpeg(&picture, quality).unwrap());
+    assert_eq!(fine, encode_picture(&picture, PictureFormat::Jpeg).unwrap());
+    assert!(coarse.len() < fine.len());
+    let away = |bytes: &[u8]| -> f64 {
+        let read = decode(bytes).unwrap();
+        read.samples().iter().zip(plane.samples()).map(|(a, b)| (a - b).abs()).sum()
+    };
+    assert!(away(&fine) < away(&coarse));
+    assert_eq!(encode_jpeg(&picture, 0).unwrap(), encode_jpeg(&picture, 1).unwrap());
+}
+
+#[test]
 fn rows_that_fail_half_way_leave_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.png", "a.bmp"] {

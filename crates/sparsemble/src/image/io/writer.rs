@@ -135,6 +135,14 @@ pub(super) fn encode_whole(picture: &Picture, layout: &Layout, format: PictureFo
     encoded(layout, &mut std::iter::once(Ok(levels(&picture.planes, layout.depth, format))), format)
 }
 
+/// The bytes of a JPEG file of this quality.
+pub(super) fn encode_jpeg(picture: &Picture, layout: &Layout, quality: u8) -> Result<Vec<u8>> {
+    let samples = levels(&picture.planes, layout.depth, PictureFormat::Jpeg);
+    let mut bytes = Vec::new();
+    told(layout, encode(JpegEncoder::new_with_quality(&mut bytes, quality), layout, &samples))?;
+    Ok(bytes)
+}
+
 /// The bytes of a PNG file, made as [`write_by_rows`] does.
 ///
 /// # Errors
@@ -153,11 +161,16 @@ fn encoded(layout: &Layout, rows: Rows<'_>, format: PictureFormat) -> Result<Vec
         PictureFormat::Png => png(&mut bytes, layout, rows),
         _ => whole(&mut bytes, layout, rows, format),
     };
+    told(layout, encoded)?;
+    Ok(bytes)
+}
+
+/// The error, for a picture that has no name.
+fn told(layout: &Layout, encoded: std::result::Result<(), Failure>) -> Result<()> {
     encoded.map_err(|failure| match failure {
         Failure::Disk(error) => Error::Image { name: format!("a {} picture", layout.size), reason: error.to_string() },
         Failure::Other(error) => error,
-    })?;
-    Ok(bytes)
+    })
 }
 
 /// Why a picture was not written.

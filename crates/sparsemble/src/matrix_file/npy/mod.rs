@@ -5,12 +5,14 @@ mod header;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use crate::blocks::Run;
 use crate::error::Result;
 use crate::files::{self, MappedFile};
 use crate::scalar::Scalar;
 
 use super::numbers::{Number, NumberType};
 use super::storage::{MatrixFile, Order};
+use super::watched;
 use crate::reason::Outcome;
 
 pub(super) use header::Header;
@@ -19,8 +21,8 @@ pub(super) use header::Header;
 const MAPPED_FROM: u64 = 1 << 26;
 
 /// Reads the samples of a file.
-pub(super) fn read<T: Scalar>(path: &Path) -> Result<MatrixFile<T>> {
-    read_or_map(path, MAPPED_FROM)
+pub(super) fn read<T: Scalar>(path: &Path, run: Run<'_>) -> Result<MatrixFile<T>> {
+    read_or_map(path, MAPPED_FROM, run)
 }
 
 /// The type of the numbers of a file.
@@ -29,8 +31,8 @@ pub(super) fn number_type(path: &Path) -> Result<NumberType> {
     Header::read(&mut file, length).and_then(|header| header.number_type()).map_err(|reason| reason.about_data(path))
 }
 
-fn read_or_map<T: Scalar>(path: &Path, mapped_from: u64) -> Result<MatrixFile<T>> {
-    let (mut file, length) = files::open(path)?;
+fn read_or_map<T: Scalar>(path: &Path, mapped_from: u64, run: Run<'_>) -> Result<MatrixFile<T>> {
+    let (mut file, length) = watched::open(path, run)?;
     let mapped = if length >= mapped_from { files::map(path) } else { None };
     let samples = match mapped.map_or(Ok(None), in_place) {
         Ok(None) => read_matrix(&mut file, length),
@@ -162,7 +164,7 @@ mod tests {
         {
             let path = file(&folder, "<f8", order, "(3, 2)", &values);
             for mapped_from in [0, u64::MAX] {
-                let samples = read_or_map::<f64>(&path, mapped_from).unwrap();
+                let samples = read_or_map::<f64>(&path, mapped_from, Run::default()).unwrap();
                 assert_eq!(samples.is_mapped(), mapped_from == 0);
                 assert_eq!(samples.view().to_matrix(), Matrix::from_columns(expected.to_vec(), 2, 3).unwrap());
             }
@@ -173,11 +175,11 @@ mod tests {
     fn only_numbers_of_our_own_type_stay_where_they_are() {
         let folder = tempfile::tempdir().unwrap();
         let path = file(&folder, "<f8", "False", "(1, 2)", &numbers([0.5, -1.0]));
-        let single = read_or_map::<f32>(&path, 0).unwrap();
+        let single = read_or_map::<f32>(&path, 0, Run::default()).unwrap();
         assert!(!single.is_mapped());
         assert_eq!(single.to_matrix().as_slice(), [0.5, -1.0]);
         let path = file(&folder, ">f8", "False", "(1, 1)", &0.5_f64.to_be_bytes());
-        let turned = read_or_map::<f64>(&path, 0).unwrap();
+        let turned = read_or_map::<f64>(&path, 0, Run::default()).unwrap();
         assert!(!turned.is_mapped());
         assert_eq!(turned.to_matrix().as_slice(), [0.5]);
     }
@@ -197,7 +199,7 @@ mod tests {
         ] {
             let path = file(&folder, descr, "False", shape, &numbers([1.0, 2.0]));
             for mapped_from in [0, u64::MAX] {
-                let message = read_or_map::<f64>(&path, mapped_from).unwrap_err().to_string();
+                let message = read_or_map::<f64>(&path, mapped_from, Run::default()).unwrap_err().to_string();
                 assert!(message.contains(fix) && message.contains("a.npy: "), "{descr} {shape}: {message}");
             }
         }
