@@ -16,7 +16,7 @@ Written by `cargo xtask bench superres --output docs/SUPER_RESOLUTION.md`; do no
   for this page, SSIM is scikit-image's with the Gaussian window.
 - **Models**: one from the 91 images of Yang et al. (without t65, which shows a test picture), by
   `sparsemble train --method upscaler --seed 1` with the options in `python/benchmarks/enlargers/runs.py`; and
-  the one in the package, from thirteen freely licensed pictures (`crates/sparsemble/models/README.md`).
+  the one in the package, from fifteen freely licensed pictures (`crates/sparsemble/models/README.md`).
 - **Speed**: two threads, ×2, contenders in turn, the best time of each. PairDict is only the coding of its
   features, by SPAMS; RandExAv is our own. Both do a sixteenth of the picture. The share of the GEMM rate is
   that of all multiply-adds in choices and maps, compared with products of faer (64 × 1024) on as many threads
