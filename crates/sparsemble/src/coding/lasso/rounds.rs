@@ -58,12 +58,18 @@ enum PanelsOf<'a> {
 }
 
 impl<'a, T: Scalar> Plan<'a, T> {
-    pub(super) fn new(coder: &'a Lasso, basis: &'a CodingBasis<T>, samples: &Samples<'_, T>) -> Self {
+    /// `atom_weights` are those of the coder, or of the only sample that the plan is for.
+    pub(super) fn new(
+        coder: &'a Lasso,
+        basis: &'a CodingBasis<T>,
+        samples: &Samples<'_, T>,
+        atom_weights: Option<&[f64]>,
+    ) -> Self {
         // A tamed atom is the given one divided by its scale, so its coefficient, and what that costs, is larger.
-        let weight = |j: usize| coder.atom_weights.as_ref().map_or(1.0, |weights| weights[j]) / basis.scale(j);
+        let weight = |j: usize| atom_weights.map_or(1.0, |weights| weights[j]) / basis.scale(j);
         let tame = (0..basis.n_atoms()).all(|j| basis.scale(j).to_bits() == 1.0_f64.to_bits());
         let mut weights: Option<Vec<f64>> =
-            (!tame || coder.atom_weights.is_some()).then(|| (0..basis.n_atoms()).map(weight).collect());
+            (!tame || atom_weights.is_some()).then(|| (0..basis.n_atoms()).map(weight).collect());
         // Only ratios of weights matter: with the largest at one, μ is of the size of the correlations, however extreme the
         // atoms were.
         let finite = weights.iter().flatten().copied().filter(|w| *w > 0.0 && w.is_finite());
