@@ -217,8 +217,14 @@ impl<'b, T: Scalar> Block<'b, T> {
             }
             let overview =
                 Overview { basis: plan.basis, correlations: correlations.of(i), largest: plan.coder.largest(), level };
-            state.start(plan.penalty(self.scales[i]), overview.largest());
-            let goal = Goal::new::<T>(plan.penalty(self.scales[i]), tolerance, state.energy);
+            let penalty = plan.penalty(self.scales[i]);
+            // Where λ is given, a bound will do.
+            let largest = match penalty {
+                Penalty::Lambda(_) => plan.basis.largest_norm() * state.energy.sqrt(),
+                _ => overview.largest(),
+            };
+            state.start(penalty, largest);
+            let goal = Goal::new::<T>(penalty, tolerance, state.energy);
             let problem = Problem { overview: Some(overview), ..plan.problem((x, state.energy), None) };
             self.work.residual.copy_from_slice(x);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
@@ -244,6 +250,9 @@ impl<'b, T: Scalar> Block<'b, T> {
     #[inline(always)]
     fn begin<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
         let fresh: Vec<usize> = self.live.iter().copied().filter(|&i| self.states[i].rounds == 0).collect();
+        if fresh.is_empty() {
+            return;
+        }
         self.tiles.clear();
         self.maxima.clear();
         for (slot, &i) in fresh.iter().enumerate() {
