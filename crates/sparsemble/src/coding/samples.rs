@@ -79,7 +79,11 @@ impl<'a, T: Scalar> Samples<'a, T> {
     /// Checks every size against the basis, for a coder without prices.
     pub(crate) fn check(&self, basis: &CodingBasis<T>) -> Result<()> {
         if self.weights.is_some() {
-            return Err(Error::parameter("atom weight", "one for each sample", "only the lasso has them; leave them out"));
+            return Err(Error::parameter(
+                "atom weight",
+                "one for each sample",
+                "only the lasso has them; leave them out",
+            ));
         }
         self.check_weighed(basis)
     }
