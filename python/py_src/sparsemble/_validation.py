@@ -48,9 +48,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
 }
 _NEEDED = ("argument", "method", "positive", "max_clusters", "centre", "scale", "unit_norm")
 
-Samples = tuple[
-    NDArray[Any], NDArray[np.uint8] | None, NDArray[np.int64] | None, NDArray[np.float64] | None
-]
+Samples = tuple[NDArray[Any], NDArray[np.uint8] | None, NDArray[np.int64] | None, NDArray[np.float64] | None]
 
 
 def check_samples(
@@ -60,7 +58,7 @@ def check_samples(
     exclude: ArrayLike | None,
     atom_weights: ArrayLike | None = None,
 ) -> tuple[Samples, NDArray[Any], NDArray[np.float64] | None]:
-    """Return what belongs to the samples, the dictionary and the weights for all, as the compiled code takes them."""
+    """Return the samples and what is special about each, the dictionary, and the weights for all samples."""
     rows: NDArray[Any] = check_array(
         X, dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0, input_name="X"
     )
