@@ -10,12 +10,14 @@ use crate::array::{Rows, is_single, truths};
 use crate::parameters::Parameters;
 use crate::run::RunOptions;
 
-/// `(X, mask, exclude)`: the samples, a byte for each entry (0 is missing), and the atom each must not use (-1 is none).
+/// `(X, mask, exclude, weights)`: the samples, a byte for each entry (0 is missing), the atom each must not use (-1 is none),
+/// and a row of prices of the atoms for each.
 #[derive(FromPyObject)]
 pub(crate) struct SampleArrays<'py>(
     Bound<'py, PyUntypedArray>,
     Option<Bound<'py, PyUntypedArray>>,
     Option<PyReadonlyArray1<'py, i64>>,
+    Option<Bound<'py, PyUntypedArray>>,
 );
 
 /// `(data, indices, indptr)` of a SciPy CSR matrix.
@@ -53,33 +55,6 @@ fn encode_as<'py, T: Scalar + Element>(
     Ok((csr(py, &coding.codes), report(py, &coding.report)))
 }
 
-/// Codes the rows of X by the lasso, each with the weights in its row of `weights`.
-#[pyfunction]
-pub(crate) fn encode_weighted<'py>(
-    py: Python<'py>,
-    samples: SampleArrays<'py>,
-    dictionary: Bound<'py, PyUntypedArray>,
-    weights: Bound<'py, PyUntypedArray>,
-    parameters: Parameters,
-    run: RunOptions,
-) -> PyResult<(Csr<'py>, Report<'py>)> {
-    let weights = Rows::<f64>::new(&weights)?;
-    let (weights, lasso) = (weights.columns()?, parameters.weighted_lasso()?);
-    if is_single(&samples.0) {
-        let work = |basis: &CodingBasis<f32>, samples: &Samples<'_, f32>, run: Run<'_>| {
-            lasso.encode_weighted(basis, samples, weights, run)
-        };
-        let coding = with_samples(py, &samples, &dictionary, run, work)?;
-        Ok((csr(py, &coding.codes), report(py, &coding.report)))
-    } else {
-        let work = |basis: &CodingBasis<f64>, samples: &Samples<'_, f64>, run: Run<'_>| {
-            lasso.encode_weighted(basis, samples, weights, run)
-        };
-        let coding = with_samples(py, &samples, &dictionary, run, work)?;
-        Ok((csr(py, &coding.codes), report(py, &coding.report)))
-    }
-}
-
 /// The smallest λ that gives each row of X the zero code.
 #[pyfunction]
 pub(crate) fn lambda_max<'py>(
@@ -99,7 +74,7 @@ pub(crate) fn lambda_max<'py>(
 /// Borrows the arrays and calls `work` with them while other Python threads run.
 fn with_samples<T: Scalar + Element, R: Send>(
     py: Python<'_>,
-    SampleArrays(x, mask, exclude): &SampleArrays<'_>,
+    SampleArrays(x, mask, exclude, weights): &SampleArrays<'_>,
     dictionary: &Bound<'_, PyUntypedArray>,
     run: RunOptions,
     work: impl FnOnce(&CodingBasis<T>, &Samples<'_, T>, Run<'_>) -> sparsemble::Result<R> + Send,
@@ -108,6 +83,8 @@ fn with_samples<T: Scalar + Element, R: Send>(
     let (x, atoms) = (x.columns()?, dictionary.columns()?);
     let observed = mask.as_ref().map(truths).transpose()?;
     let excluded = exclude.as_ref().map(excluded_atoms).transpose()?;
+    let weights = weights.as_ref().map(Rows::<f64>::new).transpose()?;
+    let weights = weights.as_ref().map(Rows::columns).transpose()?;
     run.call(py, |run| {
         let basis = CodingBasis::new(atoms)?;
         let mut samples = Samples::new(x);
@@ -116,6 +93,9 @@ fn with_samples<T: Scalar + Element, R: Send>(
         }
         if let Some(excluded) = &excluded {
             samples = samples.excluding(excluded);
+        }
+        if let Some(weights) = weights {
+            samples = samples.weighing(weights);
         }
         work(&basis, &samples, run)
     })

@@ -33,7 +33,7 @@ mod _native {
     #[pymodule_export]
     use crate::clustering::{cluster, clustering_defaults};
     #[pymodule_export]
-    use crate::coding::{encode, encode_weighted, lambda_max};
+    use crate::coding::{encode, lambda_max};
     #[pymodule_export]
     use crate::degradation::Operator;
     #[pymodule_export]

@@ -59,18 +59,6 @@ impl Parameters {
         }
     }
 
-    /// The lasso, for samples with weights of their own.
-    ///
-    /// # Errors
-    /// As [`coder`](Self::coder); if another method was asked for, which has no weights.
-    pub(crate) fn weighted_lasso(&self) -> PyResult<Lasso> {
-        if self.method == "lasso" {
-            return self.lasso();
-        }
-        let Self { argument, method, .. } = self;
-        Err(PyValueError::new_err(format!("atom_weights has no effect with {argument}='{method}'; leave it out")))
-    }
-
     fn lasso(&self) -> PyResult<Lasso> {
         self.expect_only(&["lam", "relative_lam", "max_error", "max_l1_norm", "positive", "atom_weights"])?;
         let given: Vec<Penalty> = [

@@ -137,7 +137,7 @@ def test_weights_may_be_given_for_each_sample(X, dictionary):
     for i in (0, 17, 59):
         alone = sparse_encode(X[i : i + 1], dictionary, lam=LAM, atom_weights=weights[i], positive=True)
         np.testing.assert_allclose(codes[i], alone.toarray()[0], atol=1e-9)
-    with pytest.raises(ValueError, match="atom_weights has no effect with method='omp'"):
+    with pytest.raises(ValueError, match="atom_weights=one for each sample: only the lasso has them"):
         sparse_encode(X, dictionary, method="omp", n_nonzero_coefs=2, atom_weights=weights)
 
 

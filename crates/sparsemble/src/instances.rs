@@ -31,8 +31,6 @@ type Represent<T, R> = fn(&Ensemble<T>, MatrixView<'_, T>, &(dyn SparseCoder<T> 
 #[expect(clippy::type_complexity, reason = "each type is the signature of a public function, and is written once")]
 pub struct Instances<T: Scalar> {
     pub(crate) lasso: Encode<Lasso, T>,
-    pub(crate) weighted_lasso:
-        fn(&Lasso, &CodingBasis<T>, &Samples<'_, T>, MatrixView<'_, f64>, Run<'_>) -> Result<Coding<T>>,
     pub(crate) elastic_net: Encode<ElasticNet, T>,
     pub(crate) pursuit: Encode<Pursuit, T>,
     pub(crate) one_sparse: Encode<OneSparse, T>,
@@ -84,7 +82,6 @@ impl<T: Scalar> Instances<T> {
     pub(crate) const fn of_scalar() -> Self {
         Self {
             lasso: Lasso::encode_here,
-            weighted_lasso: Lasso::encode_weighted_here,
             elastic_net: ElasticNet::encode_here,
             pursuit: Pursuit::encode_here,
             one_sparse: OneSparse::encode_here,

@@ -30,7 +30,6 @@ __all__ = [
     "defaults",
     "denoise",
     "encode",
-    "encode_weighted",
     "enlarge",
     "ensemble_weights",
     "extract_patches",
@@ -58,7 +57,9 @@ TOLERANCE: float
 """The library's default of `tol`."""
 
 _Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
-_Samples: TypeAlias = tuple[_Floats, NDArray[np.uint8] | None, NDArray[np.int64] | None]
+_Samples: TypeAlias = tuple[
+    _Floats, NDArray[np.uint8] | None, NDArray[np.int64] | None, NDArray[np.float64] | None
+]
 _Run: TypeAlias = tuple[int, Callable[[int, int], Any] | None]
 _Csr: TypeAlias = tuple[_Floats, NDArray[np.signedinteger], NDArray[np.signedinteger]]
 _Report: TypeAlias = tuple[bool, int, float | None, NDArray[np.uint8]]
@@ -72,11 +73,6 @@ _Certificate: TypeAlias = tuple[bool, list[_Reals]]
 
 def encode(samples: _Samples, dictionary: _Floats, parameters: Parameters, run: _Run) -> tuple[_Csr, _Report]:
     """Code the rows of `samples[0]`; X and dictionary have the same dtype."""
-
-def encode_weighted(
-    samples: _Samples, dictionary: _Floats, weights: _Reals, parameters: Parameters, run: _Run
-) -> tuple[_Csr, _Report]:
-    """Code the rows of `samples[0]` by the lasso, each with the weights in its row of `weights`."""
 
 def lambda_max(samples: _Samples, dictionary: _Floats, run: _Run) -> NDArray[np.float64]:
     """Find the smallest λ that gives each row the zero code."""

@@ -48,13 +48,17 @@ _KINDS: dict[str, tuple[Any, str]] = {
 }
 _NEEDED = ("argument", "method", "positive", "max_clusters", "centre", "scale", "unit_norm")
 
-Samples = tuple[NDArray[Any], NDArray[np.uint8] | None, NDArray[np.int64] | None]
+Samples = tuple[NDArray[Any], NDArray[np.uint8] | None, NDArray[np.int64] | None, NDArray[np.float64] | None]
 
 
 def check_samples(
-    X: ArrayLike, dictionary: ArrayLike, mask: ArrayLike | None, exclude: ArrayLike | None
-) -> tuple[Samples, NDArray[Any]]:
-    """Return `(X, mask, exclude)` and the dictionary as the compiled code takes them, copying little."""
+    X: ArrayLike,
+    dictionary: ArrayLike,
+    mask: ArrayLike | None,
+    exclude: ArrayLike | None,
+    atom_weights: ArrayLike | None = None,
+) -> tuple[Samples, NDArray[Any], NDArray[np.float64] | None]:
+    """Return the samples and what is special about each, the dictionary, and the weights for all samples."""
     rows: NDArray[Any] = check_array(
         X, dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0, input_name="X"
     )
@@ -66,7 +70,15 @@ def check_samples(
             f"X has {rows.shape[1]} features and the atoms of dictionary have {atoms.shape[1]}; "
             "samples and atoms are rows, so both arrays need the same number of columns"
         )
-    return (rows, _check_mask(mask, rows.shape), _check_exclude(exclude, len(rows))), atoms
+    weights = _check_atom_weights(atom_weights, len(rows), len(atoms))
+    by_sample = weights is not None and weights.ndim == 2
+    samples = (
+        rows,
+        _check_mask(mask, rows.shape),
+        _check_exclude(exclude, len(rows)),
+        weights if by_sample else None,
+    )
+    return samples, atoms, None if by_sample else weights
 
 
 def _check_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.uint8] | None:
@@ -91,6 +103,20 @@ def _check_exclude(exclude: ArrayLike | None, n_samples: int) -> NDArray[np.int6
             f"exclude has shape {atoms.shape}; it must hold one atom for each of {n_samples} samples"
         )
     return atoms.astype(np.int64, order="C")
+
+
+def _check_atom_weights(
+    atom_weights: ArrayLike | None, n_samples: int, n_atoms: int
+) -> NDArray[np.float64] | None:
+    if atom_weights is None:
+        return None
+    weights = np.asarray(atom_weights, dtype=np.float64)
+    if weights.shape not in ((n_atoms,), (n_samples, n_atoms)):
+        raise ValueError(
+            f"atom_weights has shape {weights.shape}; it must hold one weight for each of {n_atoms} atoms, "
+            f"or a row of them for each of {n_samples} samples"
+        )
+    return weights
 
 
 def check_parameters(parameters: Mapping[str, Any], prefix: str = "") -> None:
@@ -143,18 +169,3 @@ def check_phi(phi: ArrayLike | str, dtype: Any) -> NDArray[Any] | str:
         return phi
     matrix: NDArray[Any] = check_array(phi, dtype=dtype, input_name="phi")
     return matrix
-
-
-def check_atom_weights(
-    atom_weights: ArrayLike | None, n_samples: int, n_atoms: int
-) -> NDArray[np.float64] | None:
-    """Return the weights as the compiled code takes them: for all samples, or a row for each."""
-    if atom_weights is None:
-        return None
-    weights = np.asarray(atom_weights, dtype=np.float64)
-    if weights.shape not in ((n_atoms,), (n_samples, n_atoms)):
-        raise ValueError(
-            f"atom_weights has shape {weights.shape}; it must hold one weight for each of {n_atoms} atoms, "
-            f"or a row of them for each of {n_samples} samples"
-        )
-    return weights

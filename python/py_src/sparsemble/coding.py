@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsemble import _native
 from sparsemble._report import CodingReport, warn_of_shortfall, warn_of_zeros
 from sparsemble._run import Progress, running
-from sparsemble._validation import FLOATS, check_atom_weights, check_parameters, check_samples
+from sparsemble._validation import FLOATS, check_parameters, check_samples
 
 if TYPE_CHECKING:
     from sparsemble._parameters import Parameters
@@ -142,9 +142,8 @@ def sparse_encode(
     >>> report.converged, report.iterations
     (True, 1)
     """
-    samples, atoms = check_samples(X, dictionary, mask, exclude)
+    samples, atoms, weights = check_samples(X, dictionary, mask, exclude, atom_weights)
     n_samples, n_atoms = len(samples[0]), len(atoms)
-    weights = check_atom_weights(atom_weights, n_samples, n_atoms)
     parameters: Parameters = {
         "argument": "method",
         "method": method,
@@ -155,16 +154,13 @@ def sparse_encode(
         "max_l1_norm": max_l1_norm,
         "n_nonzero_coefs": n_nonzero_coefs,
         "positive": positive,
-        "atom_weights": weights if weights is not None and weights.ndim == 1 else None,
+        "atom_weights": weights,
         "tol": tol,
         "max_iter": max_iter,
     }
     check_parameters(parameters)
     with running(n_threads, progress, n_samples) as run:
-        if weights is not None and weights.ndim == 2:
-            csr, outcome = _native.encode_weighted(samples, atoms, weights, parameters, run)
-        else:
-            csr, outcome = _native.encode(samples, atoms, parameters, run)
+        csr, outcome = _native.encode(samples, atoms, parameters, run)
     # An array, not a matrix: `*` means what it means in NumPy, SciPy advises it for new code, and the
     # estimators of scikit-learn that take one take the other.
     codes = csr_array(csr, shape=(n_samples, n_atoms))
@@ -204,7 +200,7 @@ def lambda_max(
     >>> lambda_max([[3.0, 0.1], [0.0, -2.0]], np.eye(2))
     array([6., 4.])
     """
-    samples, atoms = check_samples(X, dictionary, mask, exclude)
+    samples, atoms, _ = check_samples(X, dictionary, mask, exclude)
     with running(n_threads, None, len(samples[0])) as run:
         return _native.lambda_max(samples, atoms, run)
 

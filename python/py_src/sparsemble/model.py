@@ -76,7 +76,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if coder is not None and not report.converged:
             warn_of_shortfall(report, coder, codes.dtype, prefix="coder_")
         if coder is not None and codes.nnz == 0 and self._model.n_inputs == self._model.n_features:
-            warn_of_zeros((samples, None, None), self._model.atoms(), coder)
+            warn_of_zeros((samples, None, None, None), self._model.atoms(), coder)
         return codes if self.sparse_output else codes.toarray()
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:

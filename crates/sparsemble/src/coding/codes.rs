@@ -153,18 +153,19 @@ impl<T: Scalar> SparseCodes<T> {
             self.atoms.push(atom);
             self.coefficients.push(coefficient);
         }
-        // By insertion: the entries are few, and this needs no space of its own.
-        let (atoms, coefficients) = (&mut self.atoms[start..], &mut self.coefficients[start..]);
-        for i in 1..atoms.len() {
-            let (atom, coefficient) = (atoms[i], coefficients[i]);
-            let mut place = i;
-            while place > 0 && atoms[place - 1] > atom {
-                (atoms[place], coefficients[place]) = (atoms[place - 1], coefficients[place - 1]);
-                place -= 1;
-            }
+        // Each entry goes where there are as many smaller ones: the entries are few, and this hardly branches.
+        let end = self.atoms.len();
+        self.atoms.extend_from_within(start..);
+        self.coefficients.extend_from_within(start..);
+        let (atoms, unsorted) = self.atoms[start..].split_at_mut(end - start);
+        let (coefficients, of_unsorted) = self.coefficients[start..].split_at_mut(end - start);
+        for (&atom, &coefficient) in unsorted.iter().zip(&*of_unsorted) {
+            let place: usize = unsorted.iter().map(|&other| usize::from(other < atom)).sum();
             (atoms[place], coefficients[place]) = (atom, coefficient);
         }
-        self.starts.push(self.atoms.len());
+        self.atoms.truncate(end);
+        self.coefficients.truncate(end);
+        self.starts.push(end);
     }
 
     /// Adds the samples of another batch in the same basis.

@@ -12,7 +12,8 @@ use crate::scalar::Scalar;
 use super::CodingBasis;
 use super::basis::tame;
 
-/// Samples in columns, with an optional mask of observed entries and an optional excluded atom each.
+/// Samples in columns, with an optional mask of observed entries, an optional excluded atom and optional prices of the atoms
+/// each.
 ///
 /// ```
 /// use sparsemble::coding::Samples;
@@ -29,12 +30,13 @@ pub struct Samples<'a, T> {
     values: MatrixView<'a, T>,
     mask: Option<MatrixView<'a, bool>>,
     excluded: Option<&'a [Option<usize>]>,
+    weights: Option<MatrixView<'a, f64>>,
 }
 
 impl<'a, T: Scalar> Samples<'a, T> {
-    /// Every entry observed, every atom allowed.
+    /// Every entry observed, every atom allowed, at the price that the coder says.
     pub fn new(values: MatrixView<'a, T>) -> Self {
-        Self { values, mask: None, excluded: None }
+        Self { values, mask: None, excluded: None, weights: None }
     }
 
     /// Only the entries marked `true` count; the others may hold anything, NaN included.
@@ -49,6 +51,13 @@ impl<'a, T: Scalar> Samples<'a, T> {
         Self { excluded: Some(atoms), ..self }
     }
 
+    /// The i-th sample pays the prices in the i-th of these columns (K × T), in the place of the coder's `atom_weights`.
+    /// Only [`Lasso`](super::Lasso) has prices; the other coders refuse them.
+    #[must_use]
+    pub fn weighing(self, weights: MatrixView<'a, f64>) -> Self {
+        Self { weights: Some(weights), ..self }
+    }
+
     /// The number of samples.
     pub fn count(&self) -> usize {
         self.values.columns()
@@ -58,12 +67,29 @@ impl<'a, T: Scalar> Samples<'a, T> {
         self.mask.is_some()
     }
 
+    /// The prices of each sample's own, if they have any.
+    pub(super) fn weights(&self) -> Option<MatrixView<'a, f64>> {
+        self.weights
+    }
+
     pub(crate) fn excluded_atom(&self, sample: usize) -> Option<usize> {
         self.excluded.and_then(|atoms| atoms[sample])
     }
 
-    /// Checks every size against the basis.
+    /// Checks every size against the basis, for a coder without prices.
     pub(crate) fn check(&self, basis: &CodingBasis<T>) -> Result<()> {
+        if self.weights.is_some() {
+            return Err(Error::parameter(
+                "atom weight",
+                "one for each sample",
+                "only the lasso has them; leave them out",
+            ));
+        }
+        self.check_weighed(basis)
+    }
+
+    /// The same for a coder that has prices; it checks their values when it comes to them.
+    pub(super) fn check_weighed(&self, basis: &CodingBasis<T>) -> Result<()> {
         expect_size("samples: number of features (that of the basis)", basis.n_features(), self.values.rows())?;
         if let Some(mask) = self.mask {
             expect_size("mask: number of features (that of the samples)", self.values.rows(), mask.rows())?;
@@ -74,6 +100,10 @@ impl<'a, T: Scalar> Samples<'a, T> {
             if let Some(atom) = excluded.iter().flatten().find(|atom| **atom >= basis.n_atoms()) {
                 return Err(Error::parameter("excluded atom", atom, "must be below the number of atoms"));
             }
+        }
+        if let Some(weights) = self.weights {
+            expect_size("atom weights: number of atoms", basis.n_atoms(), weights.rows())?;
+            expect_size("atom weights: number of samples", self.count(), weights.columns())?;
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ pub(crate) use correlate::{Largest, Maxima, Store, correlate};
 pub(crate) use energies::Energies;
 pub(crate) use marks::Marks;
 pub(crate) use panels::{Panels, Tiles};
-pub(crate) use sweep::{largest_left, subtract_rows};
+pub(crate) use sweep::largest_left;
 pub(crate) use vectors::{axpy, dot, dots, few_dots, first_largest, rotate, subtract_combination};
 
 /// The best instruction set of this machine.

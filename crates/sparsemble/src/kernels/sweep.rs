@@ -52,11 +52,14 @@ pub(crate) fn largest_left<T: Scalar>(
 }
 
 /// Writes `start` − Σ `factors[i]`·`rows[i]` to `out`. All lengths are the same multiple of `PADDING`.
-pub(crate) fn subtract_rows<T: Scalar>(level: Level, start: &[T], (factors, rows): (&[T], &[&[T]]), out: &mut [T]) {
-    out.copy_from_slice(start);
-    for (factors, rows) in factors.chunks(TOGETHER).zip(rows.chunks(TOGETHER)) {
-        dispatch!(level, simd => subtract_few(simd, factors, rows, out));
-    }
+pub(super) fn subtract_rows<T: Scalar>(level: Level, start: &[T], (factors, rows): (&[T], &[&[T]]), out: &mut [T]) {
+    let first = rows.len().min(TOGETHER);
+    dispatch!(level, simd => {
+        subtract_few(simd, &factors[..first], &rows[..first], Some(start), out);
+        for (factors, rows) in factors[first..].chunks(TOGETHER).zip(rows[first..].chunks(TOGETHER)) {
+            subtract_few(simd, factors, rows, None, out);
+        }
+    });
 }
 
 #[inline(always)]
@@ -71,8 +74,8 @@ fn largest_of_few<S: Simd, T: Scalar>(
 }
 
 #[inline(always)]
-fn subtract_few<S: Simd, T: Scalar>(simd: S, factors: &[T], rows: &[&[T]], out: &mut [T]) {
-    by_count!(rows, subtract_from(simd, factors, rows, out));
+fn subtract_few<S: Simd, T: Scalar>(simd: S, factors: &[T], rows: &[&[T]], start: Option<&[T]>, out: &mut [T]) {
+    by_count!(rows, subtract_from(simd, factors, rows, start, out));
 }
 
 /// Factors, each in all lanes of a vector.
@@ -115,15 +118,24 @@ fn left_at<S: Simd, T: Scalar, const N: usize>(
     left
 }
 
+/// Subtracts the rows from `start`, or from what `out` holds.
 #[inline(always)]
-fn subtract_from<S: Simd, T: Scalar, const N: usize>(simd: S, factors: &[T], rows: &[&[T]], out: &mut [T]) {
+fn subtract_from<S: Simd, T: Scalar, const N: usize>(
+    simd: S,
+    factors: &[T],
+    rows: &[&[T]],
+    start: Option<&[T]>,
+    out: &mut [T],
+) {
     let lanes = T::Native::<S>::LEN;
     let out = out.as_chunks_mut::<PADDING>().0;
+    let start = start.map(|start| &start.as_chunks::<PADDING>().0[..out.len()]);
     let (factors, rows) = prepare::<S, T, N>(simd, factors, rows, out.len());
     for (i, out) in out.iter_mut().enumerate() {
         for part in 0..PADDING / lanes {
             let range = part * lanes..(part + 1) * lanes;
-            let left = left_at::<S, T, N>(simd, &out[range.clone()], (&factors, &rows), (i, range.clone()));
+            let from = start.map_or(&out[range.clone()], |start| &start[i][range.clone()]);
+            let left = left_at::<S, T, N>(simd, from, (&factors, &rows), (i, range.clone()));
             left.store_slice(&mut out[range]);
         }
     }

@@ -394,7 +394,7 @@ fn sweeps_are_the_plain_ones<T: Scalar>(level: Level) {
                 start.column(0)[r].to_f64() - taken
             };
             let mut out = vec![T::ONE; length];
-            subtract_rows(level, start.column(0), (&factors, &rows), &mut out);
+            super::sweep::subtract_rows(level, start.column(0), (&factors, &rows), &mut out);
             let off = (0..length).map(|r| (out[r].to_f64() - plain(r)).abs()).fold(0.0, f64::max);
             assert!(off <= tolerance::<T>(count), "{level:?}, {count} rows of {length}: off by {off}");
             for (largest, size) in [(Largest::Magnitude, f64::abs as fn(f64) -> f64), (Largest::Value, |v| v)] {

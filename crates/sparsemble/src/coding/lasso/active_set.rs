@@ -149,7 +149,7 @@ impl ActiveSet {
         (mu, slack): (f64, f64),
         work: &mut Work<'b, T>,
     ) {
-        self.fetch_rows(problem, work);
+        self.enter_view(problem, mu, work);
         // A support found at another μ has its own minimum to go to before anything enters.
         self.settle(simd, problem, (mu, 100.0 * slack), work);
         // Far more than it takes, for either kind of candidates.
@@ -160,7 +160,7 @@ impl ActiveSet {
             let violating = match &problem.overview {
                 Some(overview) => {
                     let support = (&self.atoms[..], &self.coefficients[..]);
-                    overview.most_violating(support, mu + slack + problem.floor, &mut work.overlooking)
+                    overview.most_violating(support, mu + slack + problem.floor, &mut work.overlooking, &mut work.gram)
                 }
                 None => most_violating(simd, problem, (mu, slack), work),
             };
@@ -241,14 +241,20 @@ impl ActiveSet {
         // The support is at its minimum: only the newcomer is off.
         work.right.clear();
         work.right.resize(self.atoms.len(), 0.0);
-        let (schur, coefficient) = if let Some(schur) = self.border(simd, problem, atom, work) {
+        let own = match &problem.overview {
+            // The view has told the other products already.
+            Some(overview) => overview.products_with(atom)[atom as usize].to_f64(),
+            None => self.multiply(simd, problem, atom, work),
+        };
+        let (schur, coefficient) = if let Some(schur) = self.border(simd, problem, (atom, own), work) {
             (schur, 0.0)
         } else if problem.overview.is_some() {
             return false;
         } else {
             // Replacing another leaves the residual as it was: the newcomer takes over what the others give up.
             let Some(coefficient) = self.exchange(simd, problem, pull.signum(), work) else { return false };
-            let Some(schur) = self.border(simd, problem, atom, work) else { return false };
+            let own = self.multiply(simd, problem, atom, work);
+            let Some(schur) = self.border(simd, problem, (atom, own), work) else { return false };
             (schur, coefficient)
         };
         // So the way to the next minimum is the last column of the inverse: the newcomer's coordinates in the support, with
@@ -262,25 +268,24 @@ impl ActiveSet {
         self.atoms.push(atom);
         self.coefficients.push(coefficient);
         self.pull.push(pull);
-        work.overlooking.rows.extend(problem.overview.as_ref().map(|overview| overview.products_with(atom)));
+        if let Some(overview) = &problem.overview {
+            overview.enter(atom, pull, &mut work.overlooking);
+        }
         if self.advance(simd, problem, work) {
             self.correct(simd, problem, work);
         }
         true
     }
 
-    /// Adds an atom to the inverse and returns its squared distance to the span of the support; `None` if it lies in that
-    /// span (or too near to it for a view of all atoms), which leaves the inverse as it was. With a ridge none does.
-    ///
-    /// Either way `work.change` holds its coordinates in the support.
+    /// Writes the products of an atom with the members to `work.gram` and returns that with itself.
     #[inline(always)]
-    fn border<'b, S: Simd, T: Scalar>(
+    fn multiply<'b, S: Simd, T: Scalar>(
         &mut self,
         simd: S,
         problem: &Problem<'_, 'b, T>,
         atom: u32,
         work: &mut Work<'b, T>,
-    ) -> Option<f64> {
+    ) -> f64 {
         let column = problem.columns.padded(atom as usize);
         let column = match problem.mask {
             None => column,
@@ -289,19 +294,28 @@ impl ActiveSet {
                 &work.vector
             }
         };
+        // Its product with itself comes along; a mask on one of the two is a mask on both.
+        self.atoms.push(atom);
+        dots(simd, problem.columns, &self.atoms, column, &mut work.products);
+        self.atoms.pop();
         work.gram.clear();
-        let own = if let Some(overview) = &problem.overview {
-            let row = overview.products_with(atom);
-            work.gram.extend(self.atoms.iter().map(|&member| row[member as usize].to_f64()));
-            row[atom as usize].to_f64()
-        } else {
-            // Its product with itself comes along; a mask on one of the two is a mask on both.
-            self.atoms.push(atom);
-            dots(simd, problem.columns, &self.atoms, column, &mut work.products);
-            self.atoms.pop();
-            work.gram.extend(work.products[..self.atoms.len()].iter().map(|g| g.to_f64()));
-            work.products[self.atoms.len()].to_f64()
-        };
+        work.gram.extend(work.products[..self.atoms.len()].iter().map(|g| g.to_f64()));
+        work.products[self.atoms.len()].to_f64()
+    }
+
+    /// Adds an atom to the inverse, given its energy and, in `work.gram`, its products with the members, and returns its
+    /// squared distance to the span of the support; `None` if it lies in that span (or too near to it for a view of all
+    /// atoms), which leaves the inverse as it was. With a ridge none does.
+    ///
+    /// Either way `work.change` holds its coordinates in the support.
+    #[inline(always)]
+    fn border<'b, S: Simd, T: Scalar>(
+        &mut self,
+        simd: S,
+        problem: &Problem<'_, 'b, T>,
+        (atom, own): (u32, f64),
+        work: &mut Work<'b, T>,
+    ) -> Option<f64> {
         self.inverse.apply(simd, &work.gram, &mut work.change);
         let own = own + problem.ridge;
         let mut schur = own - product(&work.gram, &work.change[..self.atoms.len()]);
@@ -431,10 +445,9 @@ impl ActiveSet {
         self.coefficients.swap_remove(place);
         self.pull.swap_remove(place);
         work.right.swap_remove(place);
-        if problem.overview.is_some() {
-            work.overlooking.rows.swap_remove(place);
-        } else {
-            work.candidates.push(atom);
+        match &problem.overview {
+            Some(overview) => overview.leave(place, atom, &mut work.overlooking),
+            None => work.candidates.push(atom),
         }
         self.inverse.remove(simd, place);
         if self.shaky {
@@ -451,7 +464,8 @@ impl ActiveSet {
         self.inverse = before.inverse;
         self.inverse.clear();
         for (i, &atom) in before.atoms.iter().enumerate() {
-            if self.border(simd, problem, atom, work).is_some() {
+            let own = self.multiply(simd, problem, atom, work);
+            if self.border(simd, problem, (atom, own), work).is_some() {
                 self.atoms.push(atom);
                 self.coefficients.push(before.coefficients[i]);
                 self.pull.push(before.pull[i]);
@@ -465,16 +479,16 @@ impl ActiveSet {
             }
         }
         self.shaky = false;
-        self.fetch_rows(problem, work);
+        self.enter_view(problem, work.overlooking.mu, work);
     }
 
-    /// The rows of the Gram matrix that belong to the support, where there are any.
-    fn fetch_rows<'b, T: Scalar>(&self, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) {
-        work.overlooking.rows.clear();
-        work.overlooking.outside = f64::INFINITY;
-        if let Some(overview) = &problem.overview {
-            work.overlooking.rows.extend(self.atoms.iter().map(|&member| overview.products_with(member)));
-        }
+    /// Tells the view of all atoms, where there is one, of the support.
+    #[inline(always)]
+    fn enter_view<'b, T: Scalar>(&self, problem: &Problem<'_, 'b, T>, mu: f64, work: &mut Work<'b, T>) {
+        let Some(overview) = &problem.overview else { return };
+        overview.begin(mu, &mut work.overlooking);
+        let members = self.atoms.iter().zip(&self.pull);
+        members.for_each(|(&atom, &pull)| overview.enter(atom, pull, &mut work.overlooking));
     }
 }
 

@@ -6,7 +6,7 @@
 
 use fearless_simd::prelude::*;
 
-/// The inverse, in rows of `stride` values of which the first `size` are in use and the rest are zero.
+/// The inverse, in rows of `stride` values of which the first `size` are in use; the rest means nothing.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inverse {
     size: usize,
@@ -20,7 +20,6 @@ const GROWTH: usize = 8;
 impl Inverse {
     /// Forgets everything, keeps the memory.
     pub(super) fn clear(&mut self) {
-        self.rows[..self.size * self.stride].fill(0.0);
         self.size = 0;
     }
 
@@ -80,9 +79,7 @@ impl Inverse {
         for row in rows.chunks_exact_mut(stride) {
             let multiple = -row[last] * factor;
             add_multiple_of_row(simd, &mut row[..used], multiple, pivot);
-            row[last] = 0.0;
         }
-        pivot.fill(0.0);
         self.size = last;
     }
 

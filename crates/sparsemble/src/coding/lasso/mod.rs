@@ -17,6 +17,8 @@ mod rounds;
 
 pub use elastic_net::ElasticNet;
 
+use std::ops::Range;
+
 use crate::blocks::Run;
 use crate::error::{Error, Result, expect_size};
 use crate::kernels::{Columns, Largest, Maxima, Tiles, correlate};
@@ -24,9 +26,10 @@ use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
 use super::{Coding, CodingBasis, Samples, SparseCoder, join};
+use rounds::{BLOCK, Block, Plan};
 
 /// Samples with weights of their own that are coded at a time: each is a problem of its own.
-const WEIGHTED: usize = 8;
+const WEIGHED: usize = 8;
 
 /// The lasso: min over a of ‖x − Da‖² + λ Σ w_j|a_j|, or one of its constrained forms.
 ///
@@ -37,7 +40,7 @@ const WEIGHTED: usize = 8;
 /// | --- | --- | --- | --- | --- |
 /// | `penalty` | λ | – | how sparse, see [`Penalty`] | > 0 |
 /// | `nonnegative` | a ≥ 0 | `false` | allow only positive coefficients | |
-/// | `atom_weights` | w | all 1 | the price of each atom; 0 is free, infinity forbids it | ≥ 0 |
+/// | `atom_weights` | w | all 1 | the price of each atom (for each sample: [`Samples::weighing`]); 0 is free, infinity forbids it | ≥ 0 |
 /// | `tolerance` | | 10⁻⁶ | largest duality gap, as a fraction of ‖x‖² | > 0 |
 /// | `max_rounds` | | 100 | passes over the dictionary | ≥ 1 |
 ///
@@ -49,7 +52,8 @@ const WEIGHTED: usize = 8;
 /// # Cost
 /// Per sample 3 or 4 passes of M·K multiply-adds at the speed of a matrix product in 16 bits, plus about |S|(M + |S|) for every
 /// atom that enters the support S; where a Gram matrix of the atoms takes at most 2 MB, one pass and |S|·K for every such
-/// atom. Memory does not depend on T, nor on K beyond the dictionary itself and those 2 MB.
+/// atom. Memory does not depend on T, nor on K beyond the dictionary itself and those 2 MB. Where each sample has its own
+/// prices, M·K multiplications more for each to weigh the atoms.
 ///
 /// # Errors
 /// See [`SparseCoder::encode`]. Not reaching the tolerance is reported by sample, not an error.
@@ -124,9 +128,7 @@ impl Lasso {
         }
         if let Some(weights) = &self.atom_weights {
             expect_size("atom weights: number of atoms", n_atoms, weights.len())?;
-            if let Some(weight) = weights.iter().find(|w| w.is_nan() || **w < 0.0) {
-                return Err(Error::parameter("atom weight", weight, "must not be negative or NaN"));
-            }
+            check_weights(weights)?;
         }
         Ok(())
     }
@@ -151,60 +153,45 @@ impl Lasso {
         run: Run<'_>,
     ) -> Result<Coding<T>> {
         self.check(basis.n_atoms())?;
-        samples.check(basis)?;
-        let plan = rounds::Plan::new(self, basis, samples);
-        let blocks = run.map_blocks(
-            samples.count(),
-            rounds::BLOCK,
-            || rounds::Block::new(&plan, rounds::BLOCK),
-            |block, range| block.encode(&plan, samples, range),
-        )?;
-        Ok(join(basis.n_atoms(), blocks))
-    }
-
-    /// Codes each sample with weights of its own, one column of `weights` (K × T), in the place of `atom_weights`.
-    ///
-    /// # Cost
-    /// That of [`encode`](SparseCoder::encode), and M·K multiplications for each sample to weigh the atoms.
-    ///
-    /// # Errors
-    /// As [`encode`](SparseCoder::encode); if there is not one weight for each atom and sample.
-    pub fn encode_weighted<T: Scalar>(
-        &self,
-        basis: &CodingBasis<T>,
-        samples: &Samples<'_, T>,
-        weights: MatrixView<'_, f64>,
-        run: Run<'_>,
-    ) -> Result<Coding<T>> {
-        (T::instances().weighted_lasso)(self, basis, samples, weights, run)
-    }
-
-    /// [`Self::encode_weighted`]; see [`crate::instances`].
-    pub(crate) fn encode_weighted_here<T: Scalar>(
-        &self,
-        basis: &CodingBasis<T>,
-        samples: &Samples<'_, T>,
-        weights: MatrixView<'_, f64>,
-        run: Run<'_>,
-    ) -> Result<Coding<T>> {
-        expect_size("weights: number of atoms", basis.n_atoms(), weights.rows())?;
-        expect_size("weights: number of samples", samples.count(), weights.columns())?;
-        samples.check(basis)?;
-        let code = |sample: usize| {
-            let mut own = vec![0.0; basis.n_atoms()];
-            weights.copy_column(sample, &mut own);
-            let coder = Self { atom_weights: Some(own), ..self.clone() };
-            coder.check(basis.n_atoms())?;
-            let plan = rounds::Plan::new(&coder, basis, samples);
-            rounds::Block::new(&plan, 1).encode(&plan, samples, sample..sample + 1)
+        samples.check_weighed(basis)?;
+        let blocks = if let Some(weights) = samples.weights() {
+            let code = |(): &mut (), range| self.encode_weighed(basis, samples, weights, range);
+            run.map_blocks(samples.count(), WEIGHED, || (), code)?
+        } else {
+            let plan = Plan::new(self, basis, samples, self.atom_weights.as_deref());
+            run.map_blocks(
+                samples.count(),
+                BLOCK,
+                || Block::new(&plan, BLOCK),
+                |block, range| block.encode(&plan, samples, range),
+            )?
         };
-        let blocks = run.map_blocks(
-            samples.count(),
-            WEIGHTED,
-            || (),
-            |(), range| Ok(join(basis.n_atoms(), range.map(code).collect::<Result<Vec<_>>>()?)),
-        )?;
         Ok(join(basis.n_atoms(), blocks))
+    }
+
+    /// The samples of a range, each with the weights in its column.
+    fn encode_weighed<T: Scalar>(
+        &self,
+        basis: &CodingBasis<T>,
+        samples: &Samples<'_, T>,
+        weights: MatrixView<'_, f64>,
+        range: Range<usize>,
+    ) -> Result<Coding<T>> {
+        let mut own = vec![0.0; basis.n_atoms()];
+        let blocks = range.map(|sample| {
+            weights.copy_column(sample, &mut own);
+            check_weights(&own)?;
+            let plan = Plan::new(self, basis, samples, Some(&own));
+            Block::new(&plan, 1).encode(&plan, samples, sample..sample + 1)
+        });
+        Ok(join(basis.n_atoms(), blocks.collect::<Result<_>>()?))
+    }
+}
+
+fn check_weights(weights: &[f64]) -> Result<()> {
+    match weights.iter().find(|w| w.is_nan() || **w < 0.0) {
+        Some(weight) => Err(Error::parameter("atom weight", weight, "must not be negative or NaN")),
+        None => Ok(()),
     }
 }
 
@@ -235,14 +222,14 @@ pub(crate) fn lambda_max_here<T: Scalar>(
     samples: &Samples<'_, T>,
     run: Run<'_>,
 ) -> Result<Vec<f64>> {
-    samples.check(basis)?;
+    samples.check_weighed(basis)?;
     let panels = basis.pack(|j| T::from_f64(basis.scale(j)));
     let scratch = || {
-        let x = Columns::zeros(basis.n_features(), rounds::BLOCK);
-        let tiles = Tiles::new(basis.n_features(), rounds::BLOCK);
-        (x, tiles, Maxima::new(panels.shape(), rounds::BLOCK, 1, Largest::Magnitude), Vec::new())
+        let x = Columns::zeros(basis.n_features(), BLOCK);
+        let tiles = Tiles::new(basis.n_features(), BLOCK);
+        (x, tiles, Maxima::new(panels.shape(), BLOCK, 1, Largest::Magnitude), Vec::new())
     };
-    let blocks = run.map_blocks(samples.count(), rounds::BLOCK, scratch, |(x, tiles, maxima, scales), range| {
+    let blocks = run.map_blocks(samples.count(), BLOCK, scratch, |(x, tiles, maxima, scales), range| {
         samples.load(range.clone(), x, scales)?;
         tiles.clear();
         maxima.clear();

@@ -6,8 +6,9 @@
 
 use fearless_simd::Level;
 
+use super::certificate::product;
 use crate::coding::CodingBasis;
-use crate::kernels::{Largest, largest_left, subtract_rows};
+use crate::kernels::{Largest, largest_left};
 use crate::scalar::Scalar;
 
 /// What is known of all atoms for one sample.
@@ -23,8 +24,12 @@ pub(super) struct Overview<'a, 'b, T> {
 /// One thread's working space for sweeps.
 #[derive(Debug)]
 pub(super) struct Space<'b, T> {
+    /// The correlation that members of the support are left with.
+    pub(super) mu: f64,
     /// The rows of the members of the support, in their order.
-    pub(super) rows: Vec<&'b [T]>,
+    rows: Vec<&'b [T]>,
+    /// Dᵀx, less what the members are left with: a sweep leaves them nothing, and so finds the largest of the others.
+    start: Vec<T>,
     coefficients: Vec<T>,
     left: Vec<T>,
     /// The largest correlation outside of the support; infinite until a sweep has found no atom to enter.
@@ -33,7 +38,14 @@ pub(super) struct Space<'b, T> {
 
 impl<T: Scalar> Space<'_, T> {
     pub(super) fn new() -> Self {
-        Self { rows: Vec::new(), coefficients: Vec::new(), left: Vec::new(), outside: f64::INFINITY }
+        Self {
+            mu: 0.0,
+            rows: Vec::new(),
+            start: Vec::new(),
+            coefficients: Vec::new(),
+            left: Vec::new(),
+            outside: f64::INFINITY,
+        }
     }
 }
 
@@ -50,41 +62,60 @@ impl<'b, T: Scalar> Overview<'_, 'b, T> {
         self.basis.gram_row(atom as usize)
     }
 
-    /// The atom outside of the support whose correlation exceeds `limit` the most, and its correlation.
+    /// Begins a walk at μ with no members.
+    pub(super) fn begin(&self, mu: f64, space: &mut Space<'b, T>) {
+        space.mu = mu;
+        space.rows.clear();
+        space.start.clear();
+        space.start.extend_from_slice(self.correlations);
+        space.left.resize(self.correlations.len(), T::ZERO);
+        space.outside = f64::INFINITY;
+    }
+
+    /// Adds a member with the sign of its coefficient.
+    #[inline(always)]
+    pub(super) fn enter(&self, atom: u32, sign: f64, space: &mut Space<'b, T>) {
+        space.rows.push(self.products_with(atom));
+        space.start[atom as usize] -= T::from_f64(space.mu * sign);
+    }
+
+    /// Takes out a member; the last one moves into its place.
+    #[inline(always)]
+    pub(super) fn leave(&self, place: usize, atom: u32, space: &mut Space<'b, T>) {
+        space.rows.swap_remove(place);
+        space.start[atom as usize] = self.correlations[atom as usize];
+    }
+
+    /// The atom outside of the support whose correlation exceeds `limit` the most, and its correlation; `gram` gets its
+    /// products with the members.
+    #[inline(always)]
     pub(super) fn most_violating(
         &self,
         (atoms, coefficients): (&[u32], &[f64]),
         limit: f64,
         space: &mut Space<'b, T>,
+        gram: &mut Vec<f64>,
     ) -> Option<(u32, f64)> {
         space.coefficients.clear();
         space.coefficients.extend(coefficients.iter().map(|&a| T::from_f64(a)));
-        if space.left.len() < self.correlations.len() {
-            space.left.resize(self.correlations.len(), T::ZERO);
-        }
-        let left = &mut space.left[..self.correlations.len()];
         let rows = (&space.coefficients[..], &space.rows[..]);
-        let (mut atom, mut size) = largest_left(self.level, self.correlations, rows, self.largest, left);
-        if size.to_f64() <= limit || atoms.contains(&(atom as u32)) {
-            // A member that is off by a rounding error hides the others, and the certificate wants to know of the others.
-            subtract_rows(self.level, self.correlations, rows, left);
-            for &member in atoms {
-                left[member as usize] = T::ZERO;
-            }
-            (atom, size) = largest_left(self.level, left, (&[], &[]), self.largest, &mut []);
-            space.outside = size.to_f64();
-        }
-        if size.to_f64() <= limit {
+        let (atom, size) = largest_left(self.level, &space.start, rows, self.largest, &mut space.left);
+        space.outside = size.to_f64();
+        if space.outside <= limit {
             return None;
         }
         let row = self.products_with(atom as u32);
-        let taken: f64 = atoms.iter().zip(coefficients).map(|(&member, a)| a * row[member as usize].to_f64()).sum();
-        let correlation = self.correlations[atom].to_f64() - taken;
+        gram.clear();
+        gram.extend(atoms.iter().map(|&member| row[member as usize].to_f64()));
+        let correlation = self.correlations[atom].to_f64() - product(gram, coefficients);
         let excess = if self.largest == Largest::Magnitude { correlation.abs() } else { correlation } - limit;
         // An atom that exceeds the limit in the sweep but not here does so by a rounding error, and could even enter with
         // the wrong sign.
-        space.outside = if excess > 0.0 { f64::INFINITY } else { size.to_f64() };
-        (excess > 0.0).then_some((atom as u32, correlation))
+        if excess <= 0.0 {
+            return None;
+        }
+        space.outside = f64::INFINITY;
+        Some((atom as u32, correlation))
     }
 
     /// How far off a correlation computed here can be from that of the residual as it is stored: as many roundings as there

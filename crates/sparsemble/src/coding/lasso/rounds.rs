@@ -58,12 +58,18 @@ enum PanelsOf<'a> {
 }
 
 impl<'a, T: Scalar> Plan<'a, T> {
-    pub(super) fn new(coder: &'a Lasso, basis: &'a CodingBasis<T>, samples: &Samples<'_, T>) -> Self {
+    /// `atom_weights` are those of the coder, or of the only sample that the plan is for.
+    pub(super) fn new(
+        coder: &'a Lasso,
+        basis: &'a CodingBasis<T>,
+        samples: &Samples<'_, T>,
+        atom_weights: Option<&[f64]>,
+    ) -> Self {
         // A tamed atom is the given one divided by its scale, so its coefficient, and what that costs, is larger.
-        let weight = |j: usize| coder.atom_weights.as_ref().map_or(1.0, |weights| weights[j]) / basis.scale(j);
+        let weight = |j: usize| atom_weights.map_or(1.0, |weights| weights[j]) / basis.scale(j);
         let tame = (0..basis.n_atoms()).all(|j| basis.scale(j).to_bits() == 1.0_f64.to_bits());
         let mut weights: Option<Vec<f64>> =
-            (!tame || coder.atom_weights.is_some()).then(|| (0..basis.n_atoms()).map(weight).collect());
+            (!tame || atom_weights.is_some()).then(|| (0..basis.n_atoms()).map(weight).collect());
         // Only ratios of weights matter: with the largest at one, μ is of the size of the correlations, however extreme the
         // atoms were.
         let finite = weights.iter().flatten().copied().filter(|w| *w > 0.0 && w.is_finite());
@@ -211,8 +217,14 @@ impl<'b, T: Scalar> Block<'b, T> {
             }
             let overview =
                 Overview { basis: plan.basis, correlations: correlations.of(i), largest: plan.coder.largest(), level };
-            state.start(plan.penalty(self.scales[i]), overview.largest());
-            let goal = Goal::new::<T>(plan.penalty(self.scales[i]), tolerance, state.energy);
+            let penalty = plan.penalty(self.scales[i]);
+            // Where λ is given, a bound will do.
+            let largest = match penalty {
+                Penalty::Lambda(_) => plan.basis.largest_norm() * state.energy.sqrt(),
+                _ => overview.largest(),
+            };
+            state.start(penalty, largest);
+            let goal = Goal::new::<T>(penalty, tolerance, state.energy);
             let problem = Problem { overview: Some(overview), ..plan.problem((x, state.energy), None) };
             self.work.residual.copy_from_slice(x);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
@@ -238,6 +250,9 @@ impl<'b, T: Scalar> Block<'b, T> {
     #[inline(always)]
     fn begin<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
         let fresh: Vec<usize> = self.live.iter().copied().filter(|&i| self.states[i].rounds == 0).collect();
+        if fresh.is_empty() {
+            return;
+        }
         self.tiles.clear();
         self.maxima.clear();
         for (slot, &i) in fresh.iter().enumerate() {

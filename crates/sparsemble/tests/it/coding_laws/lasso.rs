@@ -1,7 +1,7 @@
 //! The lasso: optimality, its certificate, and the constrained forms against a search for their λ.
 
 use proptest::prelude::*;
-use sparsemble::coding::{Coding, Fista, Lasso, Penalty, SampleStatus, Samples, SparseCoder, lambda_max};
+use sparsemble::coding::{Coding, Fista, Lasso, Penalty, Pursuit, SampleStatus, Samples, SparseCoder, lambda_max};
 use sparsemble::{Matrix, Run, Scalar};
 
 use super::registry::tolerance;
@@ -443,8 +443,9 @@ fn weights_by_sample_are_atom_weights_one_sample_at_a_time() {
         [(Penalty::Lambda(1.0), samples), (Penalty::Error(2.0), samples.observed(observed.view()))]
     {
         let coder = Lasso { nonnegative: true, ..lasso::<f64>(penalty) };
-        let coding = coder.encode_weighted(&basis, &samples, weights.view(), Run::threads(1)).unwrap();
-        assert_eq!(coding, coder.encode_weighted(&basis, &samples, weights.view(), Run::threads(3)).unwrap());
+        let weighed = samples.weighing(weights.view());
+        let coding = coder.encode(&basis, &weighed, Run::threads(1)).unwrap();
+        assert_eq!(coding, coder.encode(&basis, &weighed, Run::threads(3)).unwrap());
         for i in [0, 7, 49] {
             let alike = Lasso { atom_weights: Some(weights.column(i).to_vec()), ..coder.clone() };
             let expected = code(&alike.encode(&basis, &samples, Run::threads(1)).unwrap(), i);
@@ -452,7 +453,13 @@ fn weights_by_sample_are_atom_weights_one_sample_at_a_time() {
             pairs.for_each(|(found, expected)| assert!((found - expected).abs() < 1e-8, "{found} for {expected}"));
         }
     }
-    let too_few = Matrix::from_fn(40, 49, |_, _| 1.0);
-    let refused = lasso::<f64>(Penalty::Lambda(1.0)).encode_weighted(&basis, &samples, too_few.view(), Run::threads(1));
-    assert!(refused.unwrap_err().to_string().contains("number of samples"));
+    let refused = |coder: &dyn SparseCoder<f64>, weights: Matrix<f64>| {
+        coder.encode(&basis, &samples.weighing(weights.view()), Run::threads(1)).unwrap_err().to_string()
+    };
+    let coder = lasso::<f64>(Penalty::Lambda(1.0));
+    assert!(refused(&coder, Matrix::from_fn(40, 49, |_, _| 1.0)).contains("number of samples"));
+    assert!(refused(&coder, Matrix::from_fn(39, 50, |_, _| 1.0)).contains("number of atoms"));
+    assert!(refused(&coder, Matrix::from_fn(40, 50, |_, i| 5.0 - i as f64)).starts_with("atom weight = -"));
+    let pursuit = Pursuit::omp(3);
+    assert!(refused(&pursuit, weights).starts_with("atom weight = one for each sample: only the lasso"));
 }
