@@ -36,6 +36,17 @@ pub(crate) fn psnr(
         .map_err(to_python)
 }
 
+/// The PSNR of two pictures of eight bits, all of both.
+#[pyfunction]
+pub(crate) fn psnr_of_bytes(
+    py: Python<'_>,
+    reference: PyReadonlyArray1<'_, u8>,
+    image: PyReadonlyArray1<'_, u8>,
+) -> PyResult<f64> {
+    let (reference, image) = (reference.as_slice()?, image.as_slice()?);
+    py.detach(|| metrics::psnr_of_bytes(reference, image)).map_err(to_python)
+}
+
 /// The SSIM of each pair of planes.
 #[pyfunction]
 pub(crate) fn ssim(

@@ -54,6 +54,19 @@ def test_the_peak_signal_to_noise_ratio_is_its_definition(picture):
     assert ssim(picture, picture) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("shape", [(9, 14), (9, 14, 3)])
+def test_bytes_are_compared_as_the_floats_they_stand_for(shape):
+    rng = np.random.default_rng(3)
+    picture, other = rng.integers(0, 256, (2, *shape)).astype(np.uint8)
+    expected = psnr(picture.astype(float), other.astype(float))
+    assert psnr(picture, other) == pytest.approx(expected)
+    assert psnr(np.asfortranarray(picture), other) == pytest.approx(expected)
+    few, others = picture[::2, ::3], other[::2, ::3]
+    assert psnr(few, others) == pytest.approx(psnr(few.astype(float), others.astype(float)))
+    with pytest.raises(ValueError, match=r"image has shape \(9,\); it must be \(height, width\)"):
+        psnr(picture[:, 0].ravel()[:9], other[:, 0].ravel()[:9])
+
+
 def test_the_brightness_of_colours_is_in_studio_range():
     black, white = np.zeros((12, 12, 3)), np.full((12, 12, 3), 255.0)
     # 16 and 235 are 219 levels apart.
