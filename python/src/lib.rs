@@ -41,7 +41,7 @@ mod _native {
     #[pymodule_export]
     use crate::kmeans::{first_centers, nearest_centers, weighted_kmeans};
     #[pymodule_export]
-    use crate::metrics::{agreement, psnr, psnr_of_bytes, ssim};
+    use crate::metrics::{agreement, psnr, psnr_of_all, ssim};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

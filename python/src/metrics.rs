@@ -36,15 +36,26 @@ pub(crate) fn psnr(
         .map_err(to_python)
 }
 
-/// The PSNR of two pictures of eight bits, all of both.
+/// Two pictures as they lie in memory.
+#[derive(FromPyObject)]
+pub(crate) enum Pair<'py> {
+    Bytes(PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, u8>),
+    Levels(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>),
+}
+
+/// The PSNR of two pictures, all of both, in `uint8` or `float64`.
 #[pyfunction]
-pub(crate) fn psnr_of_bytes(
-    py: Python<'_>,
-    reference: PyReadonlyArray1<'_, u8>,
-    image: PyReadonlyArray1<'_, u8>,
-) -> PyResult<f64> {
-    let (reference, image) = (reference.as_slice()?, image.as_slice()?);
-    py.detach(|| metrics::psnr_of_bytes(reference, image)).map_err(to_python)
+pub(crate) fn psnr_of_all(py: Python<'_>, pair: Pair<'_>) -> PyResult<f64> {
+    match pair {
+        Pair::Bytes(reference, image) => {
+            let (reference, image) = (reference.as_slice()?, image.as_slice()?);
+            py.detach(|| metrics::psnr_of_bytes(reference, image)).map_err(to_python)
+        }
+        Pair::Levels(reference, image) => {
+            let (reference, image) = (reference.as_slice()?, image.as_slice()?);
+            py.detach(|| metrics::psnr_of_samples(reference, image)).map_err(to_python)
+        }
+    }
 }
 
 /// The SSIM of each pair of planes.

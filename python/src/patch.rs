@@ -24,9 +24,12 @@ pub(crate) fn extract_patches<'py>(
     let (planes, Size { width, height }) = images(&planes)?;
     let grid = grid((height, width, cut.0, cut.1))?;
     let shape = [grid.n_patches(), grid.n_features()];
-    let patches = |plane| match single {
-        true => filled::<f32>(py, shape, |patches| grid.extract_into(plane, patches)),
-        false => filled::<f64>(py, shape, |patches| grid.extract_into(plane, patches)),
+    let patches = |plane| {
+        if single {
+            filled::<f32>(py, shape, |patches| grid.extract_into(plane, patches))
+        } else {
+            filled::<f64>(py, shape, |patches| grid.extract_into(plane, patches))
+        }
     };
     planes.iter().map(patches).collect()
 }

@@ -222,7 +222,8 @@ def test_blocks_are_theirs_in_order(shape, block, rgb):
     blocks, expected = (module.im2col_sliding(picture, *block, RGB=rgb) for module in (ours, theirs))
     np.testing.assert_array_equal(blocks, expected)
     assert blocks.flags.f_contiguous
-    for other in (picture.astype(np.float32), np.ascontiguousarray(picture), (100 * picture).astype(np.int64)):
+    whole = (100 * picture).astype(np.int64)
+    for other in (picture.astype(np.float32), np.ascontiguousarray(picture), whole):
         expected = theirs.im2col_sliding(np.asfortranarray(other, dtype=np.float64), *block, RGB=rgb)
         blocks = ours.im2col_sliding(other, *block, RGB=rgb)
         np.testing.assert_array_equal(blocks, expected)
@@ -347,7 +348,7 @@ def test_modes_have_their_numbers():
 REFUSED = [
     ("lasso", {"lambda1": 0.1, "ols": True}, "lasso: ols=True is not available; fit the atoms"),
     ("lasso", {"lambda1": 0.1, "Q": np.eye(3)}, "lasso: Q=an array is not available; give D itself"),
-    ("lasso", {"lambda1": 0.1, "lambda2": 0.1, "return_reg_path": True}, "return_reg_path=True .* lambda2 out"),
+    ("lasso", {"lambda1": 0.1, "lambda2": 0.1, "return_reg_path": True}, "reg_path=True .* lambda2 out"),
     ("lasso", {"lambda1": 0.1, "max_length_path": 4}, "max_length_path=4 is not available; leave it out"),
     ("lasso", {"lambda1": 0.1, "lambda2": 0.1, "mode": 1}, "lambda2=0.1 is not available; .* mode=2"),
     ("lasso", {"lambda1": 0.01, "L": 2}, r"L=2: the codes of \d+ of 60 signals have more atoms; .*omp"),
@@ -379,6 +380,9 @@ WRONG = [
     (lambda X, D: ours.lasso(X, D, lambda1=0.1, numThreads=0), "numThreads=0: must be a whole number"),
     (lambda X, D: ours.omp(X, D), "give L, the most atoms, eps, the largest squared error, or both"),
     (lambda X, D: ours.omp(X, D, lambda1=-1), "omp: lambda1=-1: must be one positive number"),
+    (lambda X, D: ours.omp(X, D, lambda1=0.1, L=[1, 2]), r"L has shape \(2,\); .* each of 60 signals"),
+    (lambda X, D: ours.omp(X, D, lambda1=0.1, L=0), "L=0: must be a whole number, at least 1"),
+    (lambda X, D: ours.omp(X, D[0], lambda1=0.1), r"D has shape \(40,\); it must be a matrix"),
     (lambda X, D: ours.omp(X, D, eps=np.arange(N)), "eps must be positive for each signal, or 0 for all"),
     (lambda X, D: ours.omp(X, D, L=[1, 2]), r"L has shape \(2,\); .* each of 60 signals"),
     (lambda X, D: ours.lassoWeighted(X, D, D, lambda1=0.1), r"W has shape \(16, 40\); it must be \(40, 60\)"),

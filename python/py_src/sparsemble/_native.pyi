@@ -43,7 +43,7 @@ __all__ = [
     "natural",
     "nearest_centers",
     "psnr",
-    "psnr_of_bytes",
+    "psnr_of_all",
     "recover",
     "restore",
     "sense",
@@ -112,8 +112,8 @@ def agreement(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> tuple[
 def psnr(reference: _Reals, image: _Reals, counted: tuple[int, bool]) -> float:
     """Compare pictures in planes, without so many pixels at each border, or only their brightness."""
 
-def psnr_of_bytes(reference: NDArray[np.uint8], image: NDArray[np.uint8]) -> float:
-    """Compare all samples of two pictures of eight bits."""
+def psnr_of_all(pair: tuple[NDArray[np.uint8], NDArray[np.uint8]] | tuple[_Reals, _Reals]) -> float:
+    """Compare all samples of two pictures as they lie."""
 
 def ssim(reference: _Reals, image: _Reals, counted: tuple[int, bool], run: _Run) -> list[float]:
     """Compare each pair of planes."""

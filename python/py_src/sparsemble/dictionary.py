@@ -47,9 +47,9 @@ class DictionaryLearning(SingleDictionary):
     """Learn a dictionary in which samples have sparse codes (Alt-Opt, MOD, K-SVD).
 
     It minimises the mean of ‖x − aD‖² + λ‖a‖₁ over the codes a and the atoms D, which have unit norm, by
-    turns; with a greedy coder, or a bound on error or norm, the error ‖x − aD‖² alone. It starts from the centres of a weighted K-Means‖.
-    Atoms that no sample uses are replaced by the samples that are represented worst. `fit` and `transform`
-    use the same coder, so that ``fit_transform(X)`` is ``fit(X).transform(X)``.
+    turns; with a greedy coder, or a bound on error or norm, the error ‖x − aD‖² alone. It starts from the
+    centres of a weighted K-Means‖. Atoms that no sample uses are replaced by the samples that are represented
+    worst. `fit` and `transform` use the same coder, so that ``fit_transform(X)`` is ``fit(X).transform(X)``.
 
     ======= ==================================================== ==========================
     method  how atoms follow from codes                          coder by default

@@ -98,8 +98,10 @@ enum Corner {
 impl Walk {
     fn new(atoms: Matrix<f64>, sample: Vec<f64>, nonnegative: bool) -> Self {
         let code = vec![0.0; atoms.columns()];
-        let mut walk = Self { atoms, sample, nonnegative, mu: 0.0, code, support: Vec::new(), left: None, ended: false };
-        let correlations: Vec<f64> = (0..walk.code.len()).map(|j| product(walk.atoms.column(j), &walk.sample)).collect();
+        let mut walk =
+            Self { atoms, sample, nonnegative, mu: 0.0, code, support: Vec::new(), left: None, ended: false };
+        let correlations: Vec<f64> =
+            (0..walk.code.len()).map(|j| product(walk.atoms.column(j), &walk.sample)).collect();
         let size = |j: usize| if nonnegative { correlations[j] } else { correlations[j].abs() };
         let first = (0..correlations.len()).rev().max_by(|&i, &j| size(i).total_cmp(&size(j)));
         if let Some(first) = first.filter(|&j| size(j) > 0.0) {

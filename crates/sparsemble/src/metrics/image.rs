@@ -1,6 +1,6 @@
 //! Errors between two pictures.
 
-use crate::error::{Result, expect_size};
+use crate::error::{Error, Result, expect_size};
 use crate::image::{GrayImage, WHITE};
 use crate::sums::squared_distance;
 
@@ -33,6 +33,19 @@ pub fn mse(reference: &GrayImage, image: &GrayImage) -> Result<f64> {
 /// If the sizes differ.
 pub fn psnr(reference: &GrayImage, image: &GrayImage) -> Result<f64> {
     Ok(decibels(mse(reference, image)?))
+}
+
+/// [`psnr`] of pictures as they lie in memory, in any order that is that of both.
+///
+/// # Errors
+/// If the sizes differ, or a value is not finite.
+pub fn psnr_of_samples(reference: &[f64], image: &[f64]) -> Result<f64> {
+    expect_size("image: number of samples (that of the reference)", reference.len(), image.len())?;
+    let sum = squared_distance(reference, image);
+    if !sum.is_finite() {
+        return Err(Error::parameter("samples", sum, "must be finite; replace what is not"));
+    }
+    Ok(decibels(sum / reference.len() as f64))
 }
 
 /// [`psnr`] of pictures of eight bits as they are stored, in any order that is that of both.
@@ -76,6 +89,8 @@ mod tests {
         let size = Size { width: 16, height: 16 };
         let image = |bytes: &[u8]| GrayImage::new(size, bytes.iter().map(|&byte| byte.into()).collect()).unwrap();
         assert!((psnr_of_bytes(&a, &b).unwrap() - psnr(&image(&a), &image(&b)).unwrap()).abs() < 1e-12);
+        assert_eq!(psnr_of_samples(image(&a).samples(), image(&b).samples()), psnr(&image(&a), &image(&b)));
+        assert!(psnr_of_samples(&[1.0, f64::NAN], &[1.0, 2.0]).is_err() && psnr_of_samples(&[1.0], &[]).is_err());
         assert_eq!(psnr_of_bytes(&a, &a), Ok(f64::INFINITY));
         assert!(psnr_of_bytes(&a, &b[1..]).is_err());
     }

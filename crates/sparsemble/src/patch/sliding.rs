@@ -1,7 +1,8 @@
 //! All rectangular blocks of a matrix, one a column, in MATLAB's order.
 
 use crate::error::{Error, Result, expect_size};
-use crate::matrix::MatrixView;
+use crate::matrix::{Matrix, MatrixView};
+use crate::scalar::Scalar;
 
 /// How many blocks of `height` × `width` entries a matrix of these rows and columns has.
 ///
@@ -26,16 +27,16 @@ pub fn n_sliding_blocks((rows, columns): (usize, usize), (height, width): (usize
 /// use sparsemble::MatrixView;
 /// use sparsemble::patch::sliding_blocks;
 ///
-/// let picture = [1, 4, 2, 5, 3, 6]; // two rows: 1 2 3 and 4 5 6
-/// let mut blocks = [0; 8];
+/// let picture = [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]; // two rows: 1 2 3 and 4 5 6
+/// let mut blocks = [0.0; 8];
 /// sliding_blocks(MatrixView::from_columns(&picture, 2, 3)?, (2, 2), &mut blocks)?;
-/// assert_eq!(blocks, [1, 4, 2, 5, 2, 5, 3, 6]);
+/// assert_eq!(blocks, [1.0, 4.0, 2.0, 5.0, 2.0, 5.0, 3.0, 6.0]);
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 ///
 /// # Errors
 /// If a block has no entry or does not fit, or `blocks` has not the length of all of them.
-pub fn sliding_blocks<T: Copy>(
+pub fn sliding_blocks<T: Scalar>(
     matrix: MatrixView<'_, T>,
     (height, width): (usize, usize),
     blocks: &mut [T],
@@ -43,7 +44,8 @@ pub fn sliding_blocks<T: Copy>(
     let count = n_sliding_blocks((matrix.rows(), matrix.columns()), (height, width))?;
     expect_size("blocks: length", count * height * width, blocks.len())?;
     let down = matrix.rows() - height + 1;
-    let columns = matrix.to_matrix();
+    let mut columns = Matrix::zeros(matrix.rows(), matrix.columns());
+    (0..matrix.columns()).for_each(|column| matrix.copy_column(column, columns.column_mut(column)));
     let mut blocks = blocks.chunks_exact_mut(height * width);
     for left in 0..=matrix.columns() - width {
         for (top, block) in (0..down).zip(&mut blocks) {

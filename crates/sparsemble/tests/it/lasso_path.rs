@@ -66,6 +66,7 @@ fn a_path_of_nothing_is_the_zero_code() {
     let atoms: Matrix<f32> = values.matrix(6, 9);
     let path = lasso_path(atoms.view(), &[0.0; 6], (Penalty::Relative(0.1), false), 50).unwrap();
     assert_eq!((path.lambdas, path.codes), (vec![0.0], Matrix::zeros(9, 1)));
-    let refused = |sample: &[f32], end: f64| lasso_path(atoms.view(), sample, (Penalty::Lambda(end), false), 9).is_err();
+    let refused =
+        |sample: &[f32], end: f64| lasso_path(atoms.view(), sample, (Penalty::Lambda(end), false), 9).is_err();
     assert!(refused(&[0.0; 5], 0.1) && refused(&[f32::NAN; 6], 0.1) && refused(&[1.0; 6], 0.0));
 }

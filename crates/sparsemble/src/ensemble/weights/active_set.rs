@@ -24,7 +24,9 @@ pub(super) struct Solution {
 
 /// Finds the best weights; `gram` is H, with member 0 first.
 pub(super) fn solve(gram: &[f64], constraint: WeightConstraint) -> Solution {
-    let scale = gram.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    // No product of two residuals is larger than the larger of their energies.
+    let energies = gram.iter().step_by(gram.len().isqrt() + 1);
+    let scale = energies.fold(0.0_f64, |largest, value| largest.max(value.abs()));
     // A scale of zero means that nothing is left to do; H then stays zero.
     let gram: Vec<f64> = gram.iter().map(|h| if scale > 0.0 { h / scale } else { 0.0 }).collect();
     let point = minimum(&gram, constraint);
@@ -228,11 +230,15 @@ fn least_squares(size: usize, s: impl Fn(usize, usize) -> f64, b: impl Fn(usize)
         let rows = factor.chunks_exact(size);
         let known: f64 = rows.zip(&forward).map(|(row, value)| row[pivot] * value).sum();
         forward.push((b(pivot) - known) / root);
-        for a in 0..size {
-            let explained: f64 = (0..pivots.len()).map(|p| factor[p * size + a] * factor[p * size + pivot]).sum();
-            let value = (s(a, pivot) - explained) / root;
-            left[a] -= value * value;
-            factor.push(value);
+        let end = factor.len();
+        factor.extend((0..size).map(|a| s(a, pivot)));
+        let (before, row) = factor.split_at_mut(end);
+        for other in before.chunks_exact(size) {
+            row.iter_mut().zip(other).for_each(|(value, explained)| *value -= other[pivot] * explained);
+        }
+        for (value, left) in row.iter_mut().zip(&mut left) {
+            *value /= root;
+            *left -= *value * *value;
         }
         left[pivot] = f64::NEG_INFINITY;
         pivots.push(pivot);

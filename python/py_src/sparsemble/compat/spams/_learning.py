@@ -256,7 +256,11 @@ log_deprecated, logName
 def _learner_options(mode: int, lambda1: float | None, posAlpha: bool) -> dict[str, Any]:
     """Return how the estimators of this package code signals in a mode of `trainDL`."""
     value = positive("trainDL", lambda1)
-    of_the_lasso = {L1COEFFS: {"max_l1_norm": value}, L2ERROR: {"max_error": value}, PENALTY: {"lam": 2 * value}}
+    of_the_lasso = {
+        L1COEFFS: {"max_l1_norm": value},
+        L2ERROR: {"max_error": value},
+        PENALTY: {"lam": 2 * value},
+    }
     if mode in of_the_lasso:
         return {"coder": "lasso", "positive": bool(posAlpha), **of_the_lasso[mode]}
     if posAlpha:

@@ -29,7 +29,8 @@ def omp(
 ) -> Any:
     """Choose atoms greedily for each column of `X`, until there are `L` or ‖x − Da‖² ≤ `eps`.
 
-    With `lambda1` also until another atom would not lower ½‖x − Da‖² + λ₁‖a‖₀. Each atom is the one that then leaves the least error (order-recursive matching pursuit), as in SPAMS.
+    With `lambda1` also until another atom would not lower ½‖x − Da‖² + λ₁‖a‖₀. Each atom is the one that
+    then leaves the least error (order-recursive matching pursuit), as in SPAMS.
 
     Parameters
     ----------
@@ -134,14 +135,18 @@ def _pursue_while_worth(
     X: ArrayLike, D: ArrayLike, L: Any, eps: Any, lambda1: float, numThreads: int
 ) -> csc_matrix:
     """Choose atoms greedily as long as each lowers ½‖x − Da‖² by more than its price."""
-    (m, p), signals = np.shape(D), rows_of("X", X).T
-    n = signals.shape[1]
-    most = np.minimum(min(m, p) if L is None else L, np.full(n, min(m, p)))
-    allowed = np.full(n, 0.0) if eps is None else np.broadcast_to(eps, n)
+    signals, D = rows_of("X", X).T, rows_of("D", D).T
+    n, possible = signals.shape[1], min(D.shape)
+    most = np.full(n, possible)
+    if L is not None:
+        most = np.minimum(_one_for_each("L", L, n) if np.ndim(L) == 1 else count("L", L), most)
+    allowed = np.zeros(n)
+    if eps is not None:
+        allowed = _one_for_each("eps", eps, n) if np.ndim(eps) == 1 else np.full(n, float(eps))
     counts, left, going = np.zeros(n, dtype=np.intp), (signals**2).sum(axis=0), np.arange(n)
-    for atoms in range(1, int(most.max()) + 1):
+    for atoms in range(1, int(most.max(initial=0)) + 1):
         A = _pursue(signals[:, going], D, atoms, None, numThreads)
-        error = ((signals[:, going] - np.asarray(D) @ A.toarray()) ** 2).sum(axis=0)
+        error = ((signals[:, going] - D @ A.toarray()) ** 2).sum(axis=0)
         is_worth = (left[going] - error > 2 * lambda1) & (left[going] > allowed[going])
         going, error = going[is_worth], error[is_worth]
         counts[going], left[going] = atoms, error
@@ -150,7 +155,7 @@ def _pursue_while_worth(
             break
     (coded,) = np.nonzero(counts)
     parts = [(coded, _pursue(signals[:, coded], D, counts[coded], None, numThreads))] if len(coded) else []
-    return _in_order(parts, p, n, signals.dtype)
+    return _in_order(parts, D.shape[1], n, signals.dtype)
 
 
 def _pursue(
