@@ -49,6 +49,20 @@ pub(crate) fn rows_of<T: Element + Copy>(py: Python<'_>, matrix: Matrix<T>) -> P
     Ok(matrix.into_vec().into_pyarray(py).reshape(shape)?.into_any())
 }
 
+/// A new array of this shape that `fill` writes, all of it.
+///
+/// The memory is NumPy's, which asks the system for large pages where it is much: our own would take a page fault for
+/// every four kilobytes, and several times as long.
+pub(crate) fn filled<'py, T: Element>(
+    py: Python<'py>,
+    shape: [usize; 2],
+    fill: impl FnOnce(&mut [T]) -> sparsemble::Result<()>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = PyArray2::<T>::zeros(py, shape, false);
+    fill(array.try_readwrite()?.as_slice_mut()?).map_err(to_python)?;
+    Ok(array.into_any())
+}
+
 /// The bytes as truth values: NumPy lets a `bool` array hold any byte, Rust only 0 and 1, so they are never shared.
 pub(crate) fn truths(array: &Bound<'_, PyUntypedArray>) -> PyResult<Matrix<bool>> {
     let bytes = Rows::<u8>::new(array)?;

@@ -3,10 +3,11 @@
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sparsemble::coding::{self, CodingBasis, CodingReport, SampleStatus, Samples, SparseCodes};
+use sparsemble::coding::{self, CodingBasis, CodingReport, Penalty, SampleStatus, Samples, SparseCodes};
 use sparsemble::{Run, Scalar};
 
-use crate::array::{Rows, is_single, truths};
+use crate::array::{Rows, is_single, rows_of, truths};
+use crate::error::to_python;
 use crate::parameters::Parameters;
 use crate::run::RunOptions;
 
@@ -69,6 +70,27 @@ pub(crate) fn lambda_max<'py>(
         with_samples(py, &samples, &dictionary, run, coding::lambda_max::<f64>)
     };
     Ok(largest?.into_pyarray(py))
+}
+
+/// The corners of the lasso of the one row of X, `(lambdas, codes)`, one code a row, down to where `(name, value)` holds.
+#[pyfunction]
+pub(crate) fn lasso_path<'py>(
+    py: Python<'py>,
+    sample: Bound<'py, PyUntypedArray>,
+    dictionary: Bound<'py, PyUntypedArray>,
+    end: (String, f64),
+    positive: bool,
+    most: usize,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyAny>)> {
+    let end = match end.0.as_str() {
+        "max_error" => Penalty::Error(end.1),
+        "max_l1_norm" => Penalty::L1Norm(end.1),
+        _ => Penalty::Lambda(end.1),
+    };
+    let (sample, atoms) = (Rows::<f64>::new(&sample)?, Rows::<f64>::new(&dictionary)?);
+    let (sample, atoms) = (sample.columns()?.to_matrix(), atoms.columns()?);
+    let path = py.detach(|| coding::lasso_path(atoms, sample.as_slice(), (end, positive), most)).map_err(to_python)?;
+    Ok((path.lambdas.into_pyarray(py), rows_of(py, path.codes)?))
 }
 
 /// Borrows the arrays and calls `work` with them while other Python threads run.

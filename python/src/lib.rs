@@ -33,7 +33,7 @@ mod _native {
     #[pymodule_export]
     use crate::clustering::{cluster, clustering_defaults};
     #[pymodule_export]
-    use crate::coding::{encode, lambda_max};
+    use crate::coding::{encode, lambda_max, lasso_path};
     #[pymodule_export]
     use crate::degradation::Operator;
     #[pymodule_export]
@@ -41,11 +41,11 @@ mod _native {
     #[pymodule_export]
     use crate::kmeans::{first_centers, nearest_centers, weighted_kmeans};
     #[pymodule_export]
-    use crate::metrics::{agreement, psnr, ssim};
+    use crate::metrics::{agreement, psnr, psnr_of_all, ssim};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::patch::{assemble_patches, extract_patches};
+    use crate::patch::{assemble_patches, extract_patches, sliding_blocks};
     #[pymodule_export]
     use crate::recipe::{begin, defaults, train};
     #[pymodule_export]

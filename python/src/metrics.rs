@@ -36,6 +36,28 @@ pub(crate) fn psnr(
         .map_err(to_python)
 }
 
+/// Two pictures as they lie in memory.
+#[derive(FromPyObject)]
+pub(crate) enum Pair<'py> {
+    Bytes(PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, u8>),
+    Levels(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>),
+}
+
+/// The PSNR of two pictures, all of both, in `uint8` or `float64`.
+#[pyfunction]
+pub(crate) fn psnr_of_all(py: Python<'_>, pair: Pair<'_>) -> PyResult<f64> {
+    match pair {
+        Pair::Bytes(reference, image) => {
+            let (reference, image) = (reference.as_slice()?, image.as_slice()?);
+            py.detach(|| metrics::psnr_of_bytes(reference, image)).map_err(to_python)
+        }
+        Pair::Levels(reference, image) => {
+            let (reference, image) = (reference.as_slice()?, image.as_slice()?);
+            py.detach(|| metrics::psnr_of_samples(reference, image)).map_err(to_python)
+        }
+    }
+}
+
 /// The SSIM of each pair of planes.
 #[pyfunction]
 pub(crate) fn ssim(

@@ -4,9 +4,9 @@ use numpy::{Element, PyReadonlyArray3, PyUntypedArray};
 use pyo3::prelude::*;
 use sparsemble::Scalar;
 use sparsemble::image::{GrayImage, Size};
-use sparsemble::patch::{PatchGrid, Stride};
+use sparsemble::patch::{self, PatchGrid, Stride};
 
-use crate::array::{Rows, is_single, rows_of};
+use crate::array::{Rows, filled, is_single};
 use crate::error::to_python;
 use crate::restoration::{array, images};
 
@@ -23,13 +23,35 @@ pub(crate) fn extract_patches<'py>(
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let (planes, Size { width, height }) = images(&planes)?;
     let grid = grid((height, width, cut.0, cut.1))?;
-    if single {
-        let patches = |plane| rows_of(py, grid.extract::<f32>(plane).map_err(to_python)?);
-        planes.iter().map(patches).collect()
-    } else {
-        let patches = |plane| rows_of(py, grid.extract::<f64>(plane).map_err(to_python)?);
-        planes.iter().map(patches).collect()
+    let shape = [grid.n_patches(), grid.n_features()];
+    let patches = |plane| {
+        if single {
+            filled::<f32>(py, shape, |patches| grid.extract_into(plane, patches))
+        } else {
+            filled::<f64>(py, shape, |patches| grid.extract_into(plane, patches))
+        }
+    };
+    planes.iter().map(patches).collect()
+}
+
+/// All blocks of `(height, width)` of a picture, whose columns are the rows of the array; one block a row.
+#[pyfunction]
+pub(crate) fn sliding_blocks<'py>(
+    py: Python<'py>,
+    picture: Bound<'py, PyUntypedArray>,
+    block: (usize, usize),
+) -> PyResult<Bound<'py, PyAny>> {
+    fn of<'py, T: Scalar + Element>(
+        py: Python<'py>,
+        picture: &Bound<'py, PyUntypedArray>,
+        block: (usize, usize),
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let picture = Rows::<T>::new(picture)?;
+        let picture = picture.columns()?;
+        let count = patch::n_sliding_blocks((picture.rows(), picture.columns()), block).map_err(to_python)?;
+        filled::<T>(py, [count, block.0 * block.1], |blocks| patch::sliding_blocks(picture, block, blocks))
     }
+    if is_single(&picture) { of::<f32>(py, &picture, block) } else { of::<f64>(py, &picture, block) }
 }
 
 /// The plane of these patches, the mean where they overlap.

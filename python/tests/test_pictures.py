@@ -54,6 +54,36 @@ def test_the_peak_signal_to_noise_ratio_is_its_definition(picture):
     assert ssim(picture, picture) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("compare", [psnr, ssim, lambda a, b: psnr(a, b, shave=1)])
+def test_pictures_whose_white_is_1_are_warned_of_once(picture, compare):
+    with pytest.warns(UserWarning, match="multiply by 255") as record:
+        compare(picture / 255, picture / 256)
+    assert len(record) == 1
+    assert record[0].filename == __file__
+
+
+@pytest.mark.parametrize("options", [{}, {"shave": 1}])
+def test_the_picture_that_is_not_finite_is_named(picture, options):
+    bad = picture.copy()
+    bad[3, 4] = np.nan
+    for pair, name in (((bad, picture), "reference"), ((picture, bad), "image")):
+        with pytest.raises(ValueError, match=f"{name} has values that are NaN or infinite; replace them"):
+            psnr(*pair, **options)
+
+
+@pytest.mark.parametrize("shape", [(9, 14), (9, 14, 3)])
+def test_bytes_are_compared_as_the_floats_they_stand_for(shape):
+    rng = np.random.default_rng(3)
+    picture, other = rng.integers(0, 256, (2, *shape)).astype(np.uint8)
+    expected = psnr(picture.astype(float), other.astype(float))
+    assert psnr(picture, other) == pytest.approx(expected)
+    assert psnr(np.asfortranarray(picture), other) == pytest.approx(expected)
+    few, others = picture[::2, ::3], other[::2, ::3]
+    assert psnr(few, others) == pytest.approx(psnr(few.astype(float), others.astype(float)))
+    with pytest.raises(ValueError, match=r"image has shape \(9,\); it must be \(height, width\)"):
+        psnr(picture[:, 0].ravel()[:9], other[:, 0].ravel()[:9])
+
+
 def test_the_brightness_of_colours_is_in_studio_range():
     black, white = np.zeros((12, 12, 3)), np.full((12, 12, 3), 255.0)
     # 16 and 235 are 219 levels apart.

@@ -81,6 +81,23 @@ def test_the_elastic_net_is_no_worse_than_theirs(X, D, pos):
 
 
 @needs_spams
+@pytest.mark.parametrize("pos", [False, True])
+@pytest.mark.parametrize(("mode", "lambda1"), [(0, 1.5), (1, 2.0), (2, 0.3), (2, 0.01)])
+def test_the_path_of_the_lasso_is_theirs(X, D, mode, lambda1, pos):
+    call = {"lambda1": 6.0 if pos and mode == 1 else lambda1, "mode": mode, "pos": pos}
+    for signal in range(5):
+        alone = X[:, signal : signal + 1].copy(order="F")
+        A, path = ours.lasso(alone, D, return_reg_path=True, **call)
+        expected, their_path = theirs.lasso(alone, D, return_reg_path=True, **call)
+        assert_same_codes(A, expected)
+        assert path.shape == their_path.shape
+        assert path.flags.f_contiguous
+        np.testing.assert_allclose(path, their_path, atol=1e-5)
+        used = np.flatnonzero(path.any(axis=0))
+        np.testing.assert_allclose(path[:, used[-1]], A.toarray()[:, 0], atol=1e-5)
+
+
+@needs_spams
 def test_single_precision_stays_single(X, D):
     X, D = X.astype(np.float32, order="F"), D.astype(np.float32, order="F")
     assert_same_codes(ours.lasso(X, D, lambda1=0.3), theirs.lasso(X, D, lambda1=0.3), tolerance=2e-3)
@@ -104,6 +121,20 @@ def test_the_greedy_path_is_theirs(X, D, n):
     if n == 1:  # of more signals theirs is that of any
         np.testing.assert_allclose(path, their_path, atol=1e-6)
     np.testing.assert_allclose(path[:, 5], A[:, :1].toarray()[:, 0], atol=1e-12)
+
+
+@needs_spams
+@pytest.mark.parametrize("lambda1", [0.05, 0.2, 0.5, 2.0])
+@pytest.mark.parametrize("limits", [{}, {"L": 3}, {"eps": 1.0}, {"L": 4, "eps": 0.0}])
+def test_greedy_codes_at_a_price_for_each_atom_are_theirs(X, D, lambda1, limits):
+    A, expected = (module.omp(X, D, lambda1=lambda1, **limits) for module in (ours, theirs))
+    assert_same_codes(A, expected, tolerance=1e-6)
+    np.testing.assert_array_equal(np.diff(A.indptr), np.diff(expected.indptr))
+
+
+def test_signals_that_no_atom_is_worth_have_no_code(X, D):
+    assert ours.omp(X, D, lambda1=100.0).nnz == 0
+    assert ours.omp(X.astype(np.float32), D, lambda1=100.0).dtype == np.float32
 
 
 def test_greedy_limits_may_be_given_for_each_signal(X, D):
@@ -132,11 +163,23 @@ def test_masked_codes_are_theirs_in_every_mode(X, D, B, mode, lambda1, lambda2):
 
 
 @needs_spams
-def test_masked_greedy_codes_are_theirs_by_number(X, D, B):
-    A, expected = (module.ompMask(X, D, B, L=3) for module in (ours, theirs))
+@pytest.mark.parametrize("limits", [{"L": 3}, {"L": 3, "eps": 0.0}, {"L": 3, "eps": 1e-9}])
+def test_masked_greedy_codes_are_theirs_by_number(X, D, B, limits):
+    A, expected = (module.ompMask(X, D, B, **limits) for module in (ours, theirs))
+    np.testing.assert_array_equal(np.diff(A.indptr), np.diff(expected.indptr))
     errors = [((B * (X - D @ codes.toarray())) ** 2).sum(axis=0) for codes in (A, expected)]
     # Theirs compares atoms as if the mask had left them their norms.
     assert errors[0].sum() <= errors[1].sum() + 1e-9
+
+
+@needs_spams
+def test_the_masked_greedy_path_ends_at_the_code(X, D, B):
+    (A, path), (_, theirs_is) = (
+        module.ompMask(X, D, B, L=4, return_reg_path=True) for module in (ours, theirs)
+    )
+    assert path.shape == theirs_is.shape
+    assert [np.count_nonzero(code) for code in path.T[:5]] == [1, 2, 3, 4, 0]
+    np.testing.assert_allclose(path[:, 3], A[:, :1].toarray()[:, 0], atol=1e-12)
 
 
 def test_masked_greedy_codes_reach_the_share_of_the_error(X, D, B):
@@ -179,6 +222,12 @@ def test_blocks_are_theirs_in_order(shape, block, rgb):
     blocks, expected = (module.im2col_sliding(picture, *block, RGB=rgb) for module in (ours, theirs))
     np.testing.assert_array_equal(blocks, expected)
     assert blocks.flags.f_contiguous
+    whole = (100 * picture).astype(np.int64)
+    for other in (picture.astype(np.float32), np.ascontiguousarray(picture), whole):
+        expected = theirs.im2col_sliding(np.asfortranarray(other, dtype=np.float64), *block, RGB=rgb)
+        blocks = ours.im2col_sliding(other, *block, RGB=rgb)
+        np.testing.assert_array_equal(blocks, expected)
+        assert blocks.dtype == (np.float32 if other.dtype == np.float32 else np.float64)
 
 
 def mean_objective(X, D, lambda1, pos=False):
@@ -216,6 +265,19 @@ def test_dictionaries_are_no_worse_than_theirs(signals, function, call):
     pos = call.get("posAlpha", False)
     ours_is, theirs_is = (mean_objective(signals, atoms, 0.15, pos) for atoms in (D, expected))
     assert ours_is <= 1.01 * theirs_is
+
+
+@needs_spams
+@pytest.mark.parametrize(("mode", "lambda1", "pos"), [(0, 1.0, False), (0, 1.0, True), (1, 0.3, False)])
+def test_dictionaries_within_a_bound_are_no_worse_than_theirs(signals, mode, lambda1, pos):
+    call = {"K": 20, "lambda1": lambda1, "mode": mode, "iter": 60, "posAlpha": pos, "verbose": False}
+    cost = []
+    for module in (ours, theirs):
+        D = np.asfortranarray(module.trainDL(signals, **call))
+        A = theirs.lasso(signals, D, lambda1=lambda1, mode=mode, pos=pos)
+        error = ((signals - D @ A.toarray()) ** 2).sum(axis=0).mean()
+        cost.append(error if mode == 0 else error + abs(A).sum() / signals.shape[1])
+    assert cost[0] <= 1.05 * cost[1]
 
 
 @needs_spams
@@ -286,12 +348,12 @@ def test_modes_have_their_numbers():
 REFUSED = [
     ("lasso", {"lambda1": 0.1, "ols": True}, "lasso: ols=True is not available; fit the atoms"),
     ("lasso", {"lambda1": 0.1, "Q": np.eye(3)}, "lasso: Q=an array is not available; give D itself"),
-    ("lasso", {"lambda1": 0.1, "return_reg_path": True}, "return_reg_path=True .* several lambda1"),
+    ("lasso", {"lambda1": 0.1, "lambda2": 0.1, "return_reg_path": True}, "reg_path=True .* lambda2 out"),
+    ("lasso", {"lambda1": 0.1, "max_length_path": 4}, "max_length_path=4 is not available; leave it out"),
     ("lasso", {"lambda1": 0.1, "lambda2": 0.1, "mode": 1}, "lambda2=0.1 is not available; .* mode=2"),
     ("lasso", {"lambda1": 0.01, "L": 2}, r"L=2: the codes of \d+ of 60 signals have more atoms; .*omp"),
     ("lassoMask", {"lambda1": 0.1, "lambda2": 0.1, "mode": 0}, "lassoMask: lambda2=0.1 is not available"),
-    ("omp", {"lambda1": 0.1}, "omp: lambda1=0.1 is not available; use L or eps"),
-    ("ompMask", {"L": 3, "return_reg_path": True}, "ompMask: return_reg_path=True is not available"),
+    ("ompMask", {"lambda1": 0.1}, "ompMask: lambda1=0.1 is not available; use L or eps"),
     ("trainDL", {"K": 4, "lambda1": 0.1, "lambda2": 0.1}, "trainDL: lambda2=0.1 is not available"),
     ("trainDL", {"K": 4, "lambda1": 0.1, "modeD": 1}, "trainDL: modeD=1 is not available"),
     ("trainDL", {"K": 4, "lambda1": 0.1, "mode": 5}, "trainDL: mode=5 is not available; use 2"),
@@ -317,6 +379,11 @@ WRONG = [
     (lambda X, D: ours.lasso(X[0], D, lambda1=0.1), r"X has shape \(60,\); it must be a matrix"),
     (lambda X, D: ours.lasso(X, D, lambda1=0.1, numThreads=0), "numThreads=0: must be a whole number"),
     (lambda X, D: ours.omp(X, D), "give L, the most atoms, eps, the largest squared error, or both"),
+    (lambda X, D: ours.omp(X, D, lambda1=-1), "omp: lambda1=-1: must be one positive number"),
+    (lambda X, D: ours.omp(X, D, lambda1=0.1, L=[1, 2]), r"L has shape \(2,\); .* each of 60 signals"),
+    (lambda X, D: ours.omp(X, D, lambda1=0.1, L=0), "L=0: must be a whole number, at least 1"),
+    (lambda X, D: ours.omp(X, D[0], lambda1=0.1), r"D has shape \(40,\); it must be a matrix"),
+    (lambda X, D: ours.omp(X, D, eps=np.arange(N)), "eps must be positive for each signal, or 0 for all"),
     (lambda X, D: ours.omp(X, D, L=[1, 2]), r"L has shape \(2,\); .* each of 60 signals"),
     (lambda X, D: ours.lassoWeighted(X, D, D, lambda1=0.1), r"W has shape \(16, 40\); it must be \(40, 60\)"),
     (lambda X, D: ours.decompSimplex(X, D[1:]), "X has 16 rows and Z 15"),

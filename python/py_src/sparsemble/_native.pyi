@@ -38,13 +38,16 @@ __all__ = [
     "imresize",
     "inpaint",
     "lambda_max",
+    "lasso_path",
     "natural",
     "nearest_centers",
     "psnr",
+    "psnr_of_all",
     "recover",
     "restore",
     "sense",
     "simplex_weights",
+    "sliding_blocks",
     "ssim",
     "train",
     "train_upscaler",
@@ -77,6 +80,11 @@ def encode(samples: _Samples, dictionary: _Floats, parameters: Parameters, run: 
 def lambda_max(samples: _Samples, dictionary: _Floats, run: _Run) -> NDArray[np.float64]:
     """Find the smallest λ that gives each row the zero code."""
 
+def lasso_path(
+    sample: _Reals, dictionary: _Reals, end: tuple[str, float], positive: bool, most: int
+) -> tuple[_Reals, _Reals]:
+    """Find λ and the code of the one row of `sample` at all corners of its path, one a row."""
+
 def cluster(samples: _Floats, parameters: ClusteringParameters, run: _Run) -> ClusteringOutcome:
     """Cluster the rows of X."""
 
@@ -100,6 +108,9 @@ def agreement(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> tuple[
 def psnr(reference: _Reals, image: _Reals, counted: tuple[int, bool]) -> float:
     """Compare pictures in planes, without so many pixels at each border, or only their brightness."""
 
+def psnr_of_all(pair: tuple[NDArray[np.uint8], NDArray[np.uint8]] | tuple[_Reals, _Reals]) -> float:
+    """Compare all samples of two pictures as they lie."""
+
 def ssim(reference: _Reals, image: _Reals, counted: tuple[int, bool], run: _Run) -> list[float]:
     """Compare each pair of planes."""
 
@@ -108,6 +119,9 @@ def imresize(planes: _Reals, target: float | tuple[int, int], lanczos: bool, run
 
 def extract_patches(planes: _Reals, cut: tuple[int, int], single: bool) -> list[_Floats]:
     """Cut each plane into patches of a side at a stride, one a row."""
+
+def sliding_blocks(picture: _Floats, block: tuple[int, int]) -> _Floats:
+    """Cut all blocks of a height and width out of a picture whose columns are rows, one a row."""
 
 def assemble_patches(patches: _Floats, place: tuple[int, int, int, int]) -> _Reals:
     """Put a plane together by height, width, side and stride."""

@@ -17,44 +17,54 @@ _SMALLEST = 8
 
 
 def to_planes(
-    image: ArrayLike, missing: NDArray[np.bool_] | None = None, *, any_unit: bool = False
+    image: ArrayLike,
+    missing: NDArray[np.bool_] | None = None,
+    *,
+    any_unit: bool = False,
+    name: str = "image",
 ) -> NDArray[np.float64]:
     """Return a picture as planes of shape `(n_planes, height, width)`; what is `missing` becomes 0.
 
-    `any_unit` is for what does not depend on where white is.
+    `any_unit` is for what does not depend on where white is, `name` that of the argument.
     """
     pixels = np.asarray(image)
-    check_picture_shape(f"image has shape {pixels.shape}", pixels.shape)
-    return _to_planes(pixels, missing, any_unit)
+    check_picture_shape(f"{name} has shape {pixels.shape}", pixels.shape)
+    planes = _to_planes(pixels, missing, name)
+    if not any_unit and pixels.dtype.kind == "f":
+        warn_of_small_unit([planes], stacklevel=4)
+    return planes
 
 
 def to_picture_planes(image: ArrayLike) -> NDArray[np.float64]:
     """Return a picture that may have alpha as planes of shape `(n_planes, height, width)`."""
     pixels = np.asarray(image)
-    if pixels.ndim == 3 and pixels.shape[2] == _CHANNELS + 1 and min(pixels.shape) > 0:
-        return _to_planes(pixels, None, False)
-    return to_planes(image)
+    has_alpha = pixels.ndim == 3 and pixels.shape[2] == _CHANNELS + 1 and min(pixels.shape) > 0
+    planes = _to_planes(pixels, None, "image") if has_alpha else to_planes(pixels, any_unit=True)
+    warn_of_small_unit([pixels], stacklevel=4)
+    return planes
 
 
-def _to_planes(
-    pixels: NDArray[Any], missing: NDArray[np.bool_] | None, any_unit: bool
-) -> NDArray[np.float64]:
+def _to_planes(pixels: NDArray[Any], missing: NDArray[np.bool_] | None, name: str) -> NDArray[np.float64]:
     if pixels.dtype.kind not in "uif":
-        raise TypeError(f"image has dtype {pixels.dtype}; it must be uint8, uint16 or floats from 0 to 255")
+        raise TypeError(f"{name} has dtype {pixels.dtype}; it must be uint8, uint16 or floats from 0 to 255")
     planes = np.array(_channels_first(pixels), dtype=np.float64, order="C")
     if pixels.dtype == np.uint16:
         planes /= _STEPS_OF_16_BITS
     if missing is not None:
         planes[missing] = 0.0
-    check_finite("image", planes, "replace them first, or let `inpaint` fill them in")
-    if not any_unit and pixels.dtype.kind == "f" and 0.0 < planes.max() <= 1.0 and planes.min() >= 0.0:
+    check_finite(name, planes, "replace them first, or let `inpaint` fill them in")
+    return planes
+
+
+def warn_of_small_unit(pictures: list[NDArray[Any]], stacklevel: int) -> None:
+    """Warn, once, of pictures whose white is 1."""
+    if any(p.dtype.kind == "f" and 0.0 < p.max() <= 1.0 and p.min() >= 0.0 for p in pictures):
         warnings.warn(
             "the values of image lie between 0 and 1, which is next to black: white is 255 for floats too; "
             "multiply by 255",
             UserWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
-    return planes
 
 
 def to_missing(mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:

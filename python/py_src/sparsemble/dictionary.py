@@ -47,9 +47,9 @@ class DictionaryLearning(SingleDictionary):
     """Learn a dictionary in which samples have sparse codes (Alt-Opt, MOD, K-SVD).
 
     It minimises the mean of ‖x − aD‖² + λ‖a‖₁ over the codes a and the atoms D, which have unit norm, by
-    turns; with a greedy coder the error ‖x − aD‖² alone. It starts from the centres of a weighted K-Means‖.
-    Atoms that no sample uses are replaced by the samples that are represented worst. `fit` and `transform`
-    use the same coder, so that ``fit_transform(X)`` is ``fit(X).transform(X)``.
+    turns; with a greedy coder, or a bound on error or norm, the error ‖x − aD‖² alone. It starts from the
+    centres of a weighted K-Means‖. Atoms that no sample uses are replaced by the samples that are represented
+    worst. `fit` and `transform` use the same coder, so that ``fit_transform(X)`` is ``fit(X).transform(X)``.
 
     ======= ==================================================== ==========================
     method  how atoms follow from codes                          coder by default
@@ -75,7 +75,9 @@ class DictionaryLearning(SingleDictionary):
     n_nonzero_coefs : int, optional
         The most atoms in a code, for the greedy coders.
     max_error : float, optional
-        The largest squared error of a sample, for the greedy coders.
+        The largest squared error of a sample, for the greedy coders and, without `lam`, for the lasso.
+    max_l1_norm : float, optional
+        The largest ‖a‖₁ of a code, for the lasso without `lam`.
     positive : bool, default=False
         Allow only positive coefficients (lasso and one-sparse).
     positive_dict : bool, default=False
@@ -157,6 +159,7 @@ class DictionaryLearning(SingleDictionary):
         lam: float | None = None,
         n_nonzero_coefs: int | None = None,
         max_error: float | None = None,
+        max_l1_norm: float | None = None,
         positive: bool = False,
         positive_dict: bool = False,
         max_iter: int | None = None,
@@ -177,6 +180,7 @@ class DictionaryLearning(SingleDictionary):
         self.lam = lam
         self.n_nonzero_coefs = n_nonzero_coefs
         self.max_error = max_error
+        self.max_l1_norm = max_l1_norm
         self.positive = positive
         self.positive_dict = positive_dict
         self.max_iter = max_iter
@@ -236,7 +240,7 @@ class MiniBatchDictionaryLearning(SingleDictionary):
     ----------
     n_components : int, optional
         The number of atoms, as for `DictionaryLearning`.
-    coder, lam, n_nonzero_coefs, max_error, positive
+    coder, lam, n_nonzero_coefs, max_error, max_l1_norm, positive
         How samples are coded, as for `DictionaryLearning`; by default the lasso with ``lam=0.2``.
     positive_dict : bool, default=False
         Allow no negative entry of an atom. The atoms to start from lose their signs.
@@ -303,6 +307,7 @@ class MiniBatchDictionaryLearning(SingleDictionary):
         lam: float | None = None,
         n_nonzero_coefs: int | None = None,
         max_error: float | None = None,
+        max_l1_norm: float | None = None,
         positive: bool = False,
         positive_dict: bool = False,
         max_iter: int | None = None,
@@ -321,6 +326,7 @@ class MiniBatchDictionaryLearning(SingleDictionary):
         self.lam = lam
         self.n_nonzero_coefs = n_nonzero_coefs
         self.max_error = max_error
+        self.max_l1_norm = max_l1_norm
         self.positive = positive
         self.positive_dict = positive_dict
         self.max_iter = max_iter

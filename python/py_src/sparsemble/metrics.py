@@ -6,7 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsemble import _native
-from sparsemble._pictures import check_count, to_planes
+from sparsemble._pictures import (
+    check_count,
+    check_finite,
+    check_picture_shape,
+    to_planes,
+    warn_of_small_unit,
+)
 from sparsemble._run import running
 
 
@@ -114,7 +120,11 @@ def psnr(reference: ArrayLike, image: ArrayLike, *, shave: int = 0, brightness: 
     >>> round(psnr(np.zeros((8, 8)), np.full((8, 8), 25.5)), 6)
     20.0
     """
-    planes, counted = _compared(reference, image, shave, brightness)
+    pictures = [np.asarray(picture) for picture in (reference, image)]
+    kinds = {(picture.dtype, picture.shape) for picture in pictures}
+    if len(kinds) == 1 and pictures[0].dtype in (np.uint8, np.float64) and not (shave or brightness):
+        return _psnr_of_all(*pictures)
+    planes, counted = _compared(*pictures, shave, brightness)
     return _native.psnr(*planes, counted)
 
 
@@ -156,10 +166,23 @@ def ssim(
         return float(np.mean(_native.ssim(*planes, counted, run)))
 
 
+def _psnr_of_all(truth: NDArray[Any], found: NDArray[Any]) -> float:
+    """Compare pictures of one shape as they lie: planes would take longer to make than to compare."""
+    check_picture_shape(f"image has shape {found.shape}", found.shape)
+    warn_of_small_unit([truth, found], stacklevel=4)
+    try:
+        return _native.psnr_of_all((truth.ravel(), found.ravel()))
+    except ValueError:
+        check_finite("reference", truth)
+        check_finite("image", found)
+        raise
+
+
 def _compared(
     reference: ArrayLike, image: ArrayLike, shave: int, brightness: bool
 ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], tuple[int, bool]]:
-    truth, found = to_planes(reference), to_planes(image)
+    truth, found = to_planes(reference, any_unit=True, name="reference"), to_planes(image, any_unit=True)
+    warn_of_small_unit([np.asarray(reference), np.asarray(image)], stacklevel=4)
     if truth.shape != found.shape:
         raise ValueError(
             f"reference has shape {np.shape(reference)} and image {np.shape(image)}; they must be the same"

@@ -10,6 +10,8 @@
 //! | [`OneSparse`] | the single best atom, or the s best |
 //! | [`Fista`] | the same minimum as [`Lasso`], matrix-free, where the dictionary is only an operator |
 //!
+//! [`lasso_path`] gives the codes of one sample for all λ.
+//!
 //! All of them code against a [`CodingBasis`], which may be any matrix: a dictionary D, a degraded one ΦD, the
 //! low-resolution half of a pair, or the samples themselves. Nothing assumes unit columns.
 
@@ -20,6 +22,7 @@ mod fista;
 mod gram;
 mod lasso;
 mod one_sparse;
+mod path;
 mod pursuit;
 mod samples;
 
@@ -30,6 +33,7 @@ pub use fista::{Fista, Momentum};
 pub(crate) use lasso::lambda_max_here;
 pub use lasso::{ElasticNet, Lasso, Penalty, lambda_max};
 pub use one_sparse::OneSparse;
+pub use path::{LassoPath, lasso_path};
 pub use pursuit::{Pursuit, PursuitKind};
 pub use samples::Samples;
 

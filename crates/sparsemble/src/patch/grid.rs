@@ -89,12 +89,22 @@ impl PatchGrid {
     /// # Errors
     /// If the picture is not of the grid's size.
     pub fn extract<T: Scalar>(&self, image: &GrayImage) -> Result<Matrix<T>> {
-        image.expect_size(self.image)?;
         let mut patches = Matrix::zeros(self.n_features(), self.n_patches());
-        for (patch, origin) in self.origins().enumerate() {
-            copy_patch(image, origin, self.side, patches.column_mut(patch));
-        }
+        self.extract_into(image, patches.as_mut_slice())?;
         Ok(patches)
+    }
+
+    /// [`Self::extract`] into memory of the caller, column after column.
+    ///
+    /// # Errors
+    /// If the picture is not of the grid's size, or `patches` does not hold `n_features × n_patches` values.
+    pub fn extract_into<T: Scalar>(&self, image: &GrayImage, patches: &mut [T]) -> Result<()> {
+        image.expect_size(self.image)?;
+        expect_size("patches: length", self.n_features() * self.n_patches(), patches.len())?;
+        for (patch, origin) in patches.chunks_exact_mut(self.n_features()).zip(self.origins()) {
+            copy_patch(image, origin, self.side, patch);
+        }
+        Ok(())
     }
 
     /// The picture of these patches, the mean where they overlap.

@@ -6,6 +6,7 @@
 mod grid;
 mod means;
 mod mosaic;
+mod sliding;
 mod training;
 
 pub(crate) use grid::copy_patch;
@@ -13,5 +14,6 @@ pub use grid::{PatchGrid, Stride};
 pub(crate) use means::remove_mean;
 pub use means::{add_means, remove_means};
 pub use mosaic::mosaic;
+pub use sliding::{n_sliding_blocks, sliding_blocks};
 pub use training::TrainingPatches;
 pub(crate) use training::{Shuffle, check_draw};

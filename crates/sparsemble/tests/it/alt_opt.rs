@@ -362,6 +362,38 @@ fn bad_input_is_refused_with_its_name() {
     }
 }
 
+#[test]
+fn learning_within_a_norm_or_an_error_helps_samples_that_were_not_seen() {
+    let mut values = Values::new(6);
+    let atoms: Matrix<f64> = values.matrix(8, 12);
+    let mut sample = || {
+        let (i, j, a, b) = (values.below(12), values.below(12), values.normal(), values.normal());
+        (0..8).map(|r| a * atoms.column(i)[r] + b * atoms.column(j)[r]).collect::<Vec<_>>()
+    };
+    let data: Vec<f64> = (0..600).flat_map(|_| sample()).collect();
+    let samples = Matrix::from_columns(data[..8 * 500].to_vec(), 8, 500).unwrap();
+    let unseen = Matrix::from_columns(data[8 * 500..].to_vec(), 8, 100).unwrap();
+    let (_, start) = random::<f64>(7, (8, 12, 1));
+    for (penalty, by_error) in [(Penalty::L1Norm(2.0), true), (Penalty::Error(0.5), false)] {
+        let coder = Coder::Lasso(Lasso::new(penalty));
+        let learned = fit(&AltOpt { coder: coder.clone(), max_iterations: 15, ..AltOpt::default() }, &samples, &start);
+        let cost = |dictionary: &Dictionary<f64>| {
+            let basis = CodingBasis::new(dictionary.view()).unwrap();
+            let codes = coder.encode(&basis, &Samples::new(unseen.view()), Run::threads(1)).unwrap().codes;
+            if !by_error {
+                return codes.coefficients().iter().map(|a| a.abs()).sum::<f64>();
+            }
+            let miss = |c: usize, r: usize| {
+                let sum: f64 = codes.column(c).map(|(j, a)| a * dictionary.view().get(r, j as usize)).sum();
+                (unseen.column(c)[r] - sum).powi(2)
+            };
+            (0..100).flat_map(|c| (0..8).map(move |r| (c, r))).map(|(c, r)| miss(c, r)).sum()
+        };
+        let (before, after) = (cost(&start), cost(&learned.dictionary));
+        assert!(after < 0.8 * before, "{penalty:?}: {before} to {after}");
+    }
+}
+
 fn odd_samples_work<T: Scalar>() {
     let zero = Matrix::<T>::zeros(4, 6);
     let constant = Matrix::from_fn(4, 6, |_, _| T::from_f64(2.5));

@@ -14,6 +14,7 @@ mod golden_image;
 mod golden_kmeans;
 mod graphs;
 mod kmeans;
+mod lasso_path;
 #[cfg(feature = "io")]
 mod matrix_file;
 #[cfg(feature = "io")]

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use sparsemble::image::{GrayImage, Size};
-use sparsemble::patch::{PatchGrid, Stride, TrainingPatches};
+use sparsemble::patch::{PatchGrid, Stride, TrainingPatches, n_sliding_blocks, sliding_blocks};
 use sparsemble::{Error, Matrix, Scalar};
 
 /// A picture with a fraction in every sample, so that a rounding mistake shows.
@@ -195,4 +195,34 @@ fn parameters_out_of_range_are_named() {
         assert!(message.starts_with(name), "{message}");
     }
     assert!(good.draw::<f64>(&[]).is_err());
+}
+
+#[test]
+fn sliding_blocks_are_those_by_hand_in_any_layout() {
+    let matrix = Matrix::from_fn(5, 7, |row, column| (10 * row + column) as f64);
+    let across = Matrix::from_fn(7, 5, |column, row| matrix.column(column)[row]);
+    let (height, width) = (3, 2);
+    let count = n_sliding_blocks((5, 7), (height, width)).unwrap();
+    assert_eq!(count, 18);
+    for view in [matrix.view(), across.view().transposed()] {
+        let mut blocks = vec![-1.0; count * height * width];
+        sliding_blocks(view, (height, width), &mut blocks).unwrap();
+        for (block, values) in blocks.chunks_exact(height * width).enumerate() {
+            let (left, top) = (block / 3, block % 3);
+            let by_hand = |i: usize| (10 * (top + i % height) + left + i / height) as f64;
+            assert!((0..height * width).all(|i| values[i].to_bits() == by_hand(i).to_bits()), "block {block}");
+        }
+        assert!(sliding_blocks(view, (height, width), &mut blocks[1..]).is_err());
+    }
+    assert!(n_sliding_blocks((5, 7), (0, 1)).is_err() && n_sliding_blocks((5, 7), (1, 8)).is_err());
+}
+
+#[test]
+fn patches_are_the_same_in_memory_of_the_caller() {
+    let image = picture(Size { width: 23, height: 17 }, 5);
+    let grid = PatchGrid::new(image.size(), 8, Stride::Every(3)).unwrap();
+    let mut patches = vec![0.0_f32; grid.n_features() * grid.n_patches()];
+    grid.extract_into(&image, &mut patches).unwrap();
+    assert_eq!(patches, grid.extract::<f32>(&image).unwrap().into_vec());
+    assert!(grid.extract_into(&image, &mut patches[1..]).is_err());
 }

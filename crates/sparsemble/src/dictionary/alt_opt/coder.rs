@@ -6,9 +6,10 @@ use crate::error::{Error, Result};
 /// Refuses a coder that has no objective to learn by.
 pub(super) fn check(coder: &Coder) -> Result<()> {
     match coder {
-        // The λ of the other forms changes from sample to sample and with the dictionary: there is no one objective.
-        Coder::Lasso(Lasso { penalty, .. }) if !matches!(penalty, Penalty::Lambda(_)) => {
-            Err(Error::parameter("coder", coder, "learning needs one lambda for all samples; use that or a pursuit"))
+        // This λ changes from sample to sample and with the dictionary: there is no one objective.
+        Coder::Lasso(Lasso { penalty: Penalty::Relative(_), .. }) => {
+            let fix = "learning needs one lambda, error or l1_norm for all samples; use one of these or a pursuit";
+            Err(Error::parameter("coder", coder, fix))
         }
         // Its coefficients do not belong to one approximation.
         Coder::OneSparse(one_sparse) if one_sparse.atoms > 1 => {
@@ -22,8 +23,8 @@ pub(super) fn check(coder: &Coder) -> Result<()> {
     }
 }
 
-/// What one unit of the coefficient of an atom costs: λw for the lasso, nothing for the others, whose objective is the
-/// error alone.
+/// What one unit of the coefficient of an atom costs: λw for the lasso, nothing for its constrained forms and the
+/// pursuits, whose objective is the error alone.
 pub(super) fn price(coder: &Coder, atom: usize) -> f64 {
     match coder {
         Coder::Lasso(Lasso { penalty: Penalty::Lambda(lambda), atom_weights, .. }) => {

@@ -34,7 +34,7 @@ use crate::scalar::Scalar;
 ///
 /// | field | default | purpose | range |
 /// | --- | --- | --- | --- |
-/// | `coder` | lasso, λ = 0.2 | how samples are coded, and what codes cost | one λ, or a pursuit |
+/// | `coder` | lasso, λ = 0.2 | how samples are coded, and what codes cost | one λ, error or norm for all samples, or a pursuit |
 /// | `update` | block coordinate descent, 3 sweeps | how atoms follow from codes, see [`AtomUpdate`] | |
 /// | `nonnegative_atoms` | `false` | allow no negative entry of an atom; the start then loses its signs | block coordinate descent |
 /// | `max_iterations` | 50 | the most atom updates; 0 only judges the start | ≥ 0 |

@@ -37,7 +37,7 @@ const PATIENCE: usize = 10;
 ///
 /// | field | default | purpose | range |
 /// | --- | --- | --- | --- |
-/// | `coder` | lasso, λ = 0.2, tolerance 10⁻³ | how samples are coded, and what codes cost | one λ, or a pursuit |
+/// | `coder` | lasso, λ = 0.2, tolerance 10⁻³ | how samples are coded, and what codes cost | one λ, error or norm for all samples, or a pursuit |
 /// | `batch` | 512 | samples in a step of [`fit`](Self::fit) | ≥ 1 |
 /// | `epochs` | 1 | how many times [`fit`](Self::fit) sees every sample | ≥ 0 |
 /// | `order` | shuffled | in which order | |
@@ -396,10 +396,13 @@ impl<T: Scalar> OnlineLearner<T> {
         atoms.normalise(&self.dictionary, &mut self.statistics);
         let patience = PATIENCE * self.dictionary.n_atoms();
         let dead: Vec<usize> = (0..self.idle.len()).filter(|&j| self.idle[j] >= patience).collect();
-        for j in atoms.replace(&dead, worst.into_samples(), samples) {
-            self.statistics.scale_atom(j, 0.0);
-            self.idle[j] = 0;
-            self.replaced += 1;
+        // The worst samples are put in order only if one is wanted: of few atoms that would take as long as the coding.
+        if !dead.is_empty() {
+            for j in atoms.replace(&dead, worst.into_samples(), samples) {
+                self.statistics.scale_atom(j, 0.0);
+                self.idle[j] = 0;
+                self.replaced += 1;
+            }
         }
         self.dictionary = atoms.to_dictionary()?;
         Ok(())

@@ -24,11 +24,13 @@ pub(super) struct Solution {
 
 /// Finds the best weights; `gram` is H, with member 0 first.
 pub(super) fn solve(gram: &[f64], constraint: WeightConstraint) -> Solution {
-    let scale = gram.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    // No product of two residuals is larger than the larger of their energies.
+    let energies = gram.iter().step_by(gram.len().isqrt() + 1);
+    let scale = energies.fold(0.0_f64, |largest, value| largest.max(value.abs()));
     // A scale of zero means that nothing is left to do; H then stays zero.
     let gram: Vec<f64> = gram.iter().map(|h| if scale > 0.0 { h / scale } else { 0.0 }).collect();
     let point = minimum(&gram, constraint);
-    let optimality = Problem::new(&gram, constraint).violation(&point.gamma);
+    let optimality = Problem::new(&gram, constraint).violation(&point);
     Solution { gamma: point.gamma, optimality }
 }
 
@@ -68,23 +70,28 @@ fn slopes(gram: &[f64], gamma: &[f64]) -> Vec<f64> {
     slopes
 }
 
-/// H, and what may be used of it.
+/// H, what may be used of it, and in what units misses are told: ‖r_i‖ · largest norm.
 struct Problem<'a> {
     gram: &'a [f64],
     size: usize,
     constraint: WeightConstraint,
+    scales: Vec<f64>,
 }
 
-/// Weights, the members that are free to move, and the energy γᵀHγ.
+/// Weights, the members that are free to move, Hγ and the energy γᵀHγ.
 struct Point {
     gamma: Vec<f64>,
     free: Vec<usize>,
+    slopes: Vec<f64>,
     energy: f64,
 }
 
 impl<'a> Problem<'a> {
     fn new(gram: &'a [f64], constraint: WeightConstraint) -> Self {
-        Self { gram, size: gram.len().isqrt(), constraint }
+        let problem = Self { gram, size: gram.len().isqrt(), constraint, scales: Vec::new() };
+        let largest = problem.allowed().map(|i| problem.at(i, i)).fold(0.0, f64::max).sqrt();
+        let scales = (0..problem.size).map(|i| problem.at(i, i).sqrt() * largest).collect();
+        Self { scales, ..problem }
     }
 
     fn at(&self, i: usize, j: usize) -> f64 {
@@ -105,7 +112,13 @@ impl<'a> Problem<'a> {
         let best = (1..self.size).min_by(|&i, &j| self.at(i, i).total_cmp(&self.at(j, j))).unwrap_or(1);
         let mut gamma = vec![0.0; self.size];
         gamma[best] = 1.0;
-        Point { gamma, free: vec![best], energy: self.at(best, best) }
+        self.point(gamma, vec![best])
+    }
+
+    fn point(&self, gamma: Vec<f64>, free: Vec<usize>) -> Point {
+        let slopes = slopes(self.gram, &gamma);
+        let energy = gamma.iter().zip(&slopes).map(|(weight, slope)| weight * slope).sum();
+        Point { gamma, free, slopes, energy }
     }
 
     /// The γ of least energy with Σγ = 1 that uses only `members`; those that depend on others get zero.
@@ -132,23 +145,18 @@ impl<'a> Problem<'a> {
     }
 
     /// By how much the conditions of optimality are missed, as a fraction.
-    fn violation(&self, gamma: &[f64]) -> f64 {
+    fn violation(&self, point: &Point) -> f64 {
         let miss = |member: usize, miss: f64| {
-            let may_only_enter = self.must_be_nonnegative(member) && gamma[member] <= 0.0;
+            let may_only_enter = self.must_be_nonnegative(member) && point.gamma[member] <= 0.0;
             if may_only_enter { miss } else { miss.abs() }
         };
-        self.misses(gamma).map(|(i, value)| miss(i, value)).fold(0.0, f64::max)
+        self.misses(point).map(|(i, value)| miss(i, value)).fold(0.0, f64::max)
     }
 
     /// (rᵀr − r_iᵀr) / (‖r_i‖ · largest norm) for every member that may be used: positive if more of it would help.
-    fn misses(&self, gamma: &[f64]) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let slopes = slopes(self.gram, gamma);
-        let energy: f64 = gamma.iter().zip(&slopes).map(|(weight, slope)| weight * slope).sum();
-        let largest = self.allowed().map(|i| self.at(i, i)).fold(0.0, f64::max).sqrt();
-        self.allowed().map(move |i| {
-            let scale = self.at(i, i).sqrt() * largest;
-            (i, if scale > 0.0 { (energy - slopes[i]) / scale } else { 0.0 })
-        })
+    fn misses(&self, point: &Point) -> impl Iterator<Item = (usize, f64)> {
+        let miss = |i| if self.scales[i] > 0.0 { (point.energy - point.slopes[i]) / self.scales[i] } else { 0.0 };
+        self.allowed().map(move |i| (i, miss(i)))
     }
 }
 
@@ -168,7 +176,7 @@ impl ActiveSet<'_> {
         let mut refused = vec![false; self.problem.size];
         // Usually each member enters once; the bound is never met but rules out an endless loop.
         for _ in 0..20 + 10 * self.problem.size {
-            let misses = self.problem.misses(&self.point.gamma);
+            let misses = self.problem.misses(&self.point);
             let outside = misses.filter(|(i, miss)| *miss > SLACK && !refused[*i] && !self.point.free.contains(i));
             let Some((entering, _)) = outside.max_by(|a, b| a.1.total_cmp(&b.1)) else { break };
             let mut free = self.point.free.clone();
@@ -196,10 +204,10 @@ impl ActiveSet<'_> {
             gamma[first] = 0.0;
             free.retain(|&i| i != first); // one fewer each time, so the loop ends
         }
-        let energy = energy(self.problem.gram, &gamma);
-        let helps = energy < self.point.energy;
+        let point = self.problem.point(gamma, free);
+        let helps = point.energy < self.point.energy;
         if helps {
-            self.point = Point { gamma, free, energy };
+            self.point = point;
         }
         helps
     }
@@ -213,29 +221,33 @@ fn ratio(weight: f64, target: f64) -> f64 {
 /// The minimum of ½yᵀSy − yᵀb for a positive semidefinite S of unit diagonal: the entries of y for the pivots that were
 /// used, the others being zero.
 fn least_squares(size: usize, s: impl Fn(usize, usize) -> f64, b: impl Fn(usize) -> f64) -> Vec<(usize, f64)> {
-    let mut left: Vec<f64> = vec![1.0; size]; // what of each column is not yet explained
-    let mut pivots: Vec<usize> = Vec::new();
-    let mut factor: Vec<Vec<f64>> = Vec::new(); // factor[p][a]: row p of the factor for column a
-    let mut forward: Vec<f64> = Vec::new();
-    while pivots.len() < size {
-        let open = (0..size).filter(|a| !pivots.contains(a));
-        let Some(pivot) = open.max_by(|&a, &b| left[a].total_cmp(&left[b])) else { break };
-        if left[pivot] <= DEPENDENT {
-            break;
-        }
+    let mut left: Vec<f64> = vec![1.0; size]; // what of each column is not yet explained; nothing is asked of a pivot
+    let mut pivots: Vec<usize> = Vec::with_capacity(size);
+    let mut factor: Vec<f64> = Vec::with_capacity(size * size); // row after row, one a pivot
+    let mut forward: Vec<f64> = Vec::with_capacity(size);
+    while let Some(pivot) = (0..size).max_by(|&a, &b| left[a].total_cmp(&left[b])).filter(|&a| left[a] > DEPENDENT) {
         let root = left[pivot].sqrt();
-        let explained = |a: usize| factor.iter().map(|row: &Vec<f64>| row[a] * row[pivot]).sum::<f64>();
-        let row: Vec<f64> = (0..size).map(|a| (s(a, pivot) - explained(a)) / root).collect();
-        left.iter_mut().zip(&row).for_each(|(left, value)| *left -= value * value);
-        let known: f64 = factor.iter().zip(&forward).map(|(row, value)| row[pivot] * value).sum();
+        let rows = factor.chunks_exact(size);
+        let known: f64 = rows.zip(&forward).map(|(row, value)| row[pivot] * value).sum();
         forward.push((b(pivot) - known) / root);
-        factor.push(row);
+        let end = factor.len();
+        factor.extend((0..size).map(|a| s(a, pivot)));
+        let (before, row) = factor.split_at_mut(end);
+        for other in before.chunks_exact(size) {
+            row.iter_mut().zip(other).for_each(|(value, explained)| *value -= other[pivot] * explained);
+        }
+        for (value, left) in row.iter_mut().zip(&mut left) {
+            *value /= root;
+            *left -= *value * *value;
+        }
+        left[pivot] = f64::NEG_INFINITY;
         pivots.push(pivot);
     }
     let mut y = vec![0.0; pivots.len()];
     for p in (0..pivots.len()).rev() {
-        let known: f64 = (p + 1..pivots.len()).map(|q| factor[p][pivots[q]] * y[q]).sum();
-        y[p] = (forward[p] - known) / factor[p][pivots[p]];
+        let row = &factor[p * size..][..size];
+        let known: f64 = (p + 1..pivots.len()).map(|q| row[pivots[q]] * y[q]).sum();
+        y[p] = (forward[p] - known) / row[pivots[p]];
     }
     pivots.into_iter().zip(y).collect()
 }

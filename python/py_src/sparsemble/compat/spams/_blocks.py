@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sparsemble import _native
+from sparsemble.compat.spams._arguments import rows_of
+
 
 def im2col_sliding(A: ArrayLike, m: int, n: int, RGB: bool = False) -> NDArray[Any]:
     """Cut all blocks of m × n pixels out of a picture, one a column.
@@ -36,12 +39,10 @@ def im2col_sliding(A: ArrayLike, m: int, n: int, RGB: bool = False) -> NDArray[A
            [2., 3.],
            [5., 6.]])
     """
-    picture = np.asarray(A)
-    if picture.ndim != 2:
-        raise ValueError(f"A has shape {picture.shape}; it must be (height, width)")
+    picture = rows_of("A", A).T
     if RGB:
         picture = np.concatenate([picture[:, channel::3] for channel in range(3)], axis=1)
     if not (1 <= m <= picture.shape[0] and 1 <= n <= picture.shape[1]):
         raise ValueError(f"m={m}, n={n}: blocks must fit into a picture of shape {picture.shape}")
-    windows = np.lib.stride_tricks.sliding_window_view(picture, (m, n))
-    return windows.transpose(1, 0, 3, 2).reshape(-1, m * n).T
+    blocks = _native.sliding_blocks(np.asfortranarray(picture).T, (m, n))
+    return blocks.T

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_matrix
 
+from sparsemble import _native
 from sparsemble.compat.spams._arguments import (
     L1COEFFS,
     L2ERROR,
@@ -17,6 +18,7 @@ from sparsemble.compat.spams._arguments import (
     observed_share,
     positive,
     refuse,
+    rows_of,
 )
 
 
@@ -36,7 +38,7 @@ def lasso(
     max_length_path: int = -1,
     verbose: bool = False,
     cholesky: bool = False,
-) -> csc_matrix:
+) -> Any:
     """Find the codes a of the lasso for each column x of `X`.
 
     ==== ==================================================
@@ -53,8 +55,10 @@ def lasso(
         Signals, one a column.
     D : array-like of shape (m, p)
         Atoms, one a column.
-    Q, q, return_reg_path, ols, max_length_path
+    Q, q, ols, max_length_path
         Not available.
+    return_reg_path : bool, default=False
+        Also return the codes of the first signal on the way to its own: where an atom enters or leaves.
     L : int, default=-1
         The most atoms in a code; -1 is no limit. A code that needs more is an error.
     lambda1 : float
@@ -74,6 +78,8 @@ def lasso(
     -------
     A : csc_matrix of shape (p, n)
         The codes.
+    path : ndarray of shape (p, 4 * L), or (p, 4 * p) without `L`
+        Only if `return_reg_path`: a code in each column, the zero code first, and zeros where it has ended.
 
     Examples
     --------
@@ -87,15 +93,16 @@ def lasso(
         "lasso",
         Q=(Q, None, "give D itself"),
         q=(q, None, "give D itself"),
-        return_reg_path=(return_reg_path, False, "call it for several lambda1"),
         ols=(ols, False, "fit the atoms in use by least squares"),
         max_length_path=(max_length_path, -1, "leave it out"),
     )
     if D is None:
         raise ValueError("lasso: D must be given, the atoms in columns")
     options = _penalty("lasso", mode, lambda1, lambda2)
-    A = encode(X, D, numThreads, positive=bool(pos), **options)
-    return _at_most(A, L, "lasso")
+    if return_reg_path and "ridge" in options:
+        refuse("lasso", "return_reg_path", True, "leave lambda2 out, or call it for several lambda1")
+    A = _at_most(encode(X, D, numThreads, positive=bool(pos), **options), L, "lasso")
+    return (A, _path(X, D, options, bool(pos), L)) if return_reg_path else A
 
 
 def lassoMask(
@@ -200,6 +207,17 @@ def _penalty(function: str, mode: int, lambda1: float | None, lambda2: float) ->
     if mode != PENALTY:
         refuse(function, "lambda2", lambda2, f"leave it out with mode={mode}, or use mode=2")
     return {"method": "elastic-net", "lam": 2 * value, "ridge": float(lambda2)}
+
+
+def _path(X: ArrayLike, D: ArrayLike, options: dict[str, Any], pos: bool, L: int) -> NDArray[Any]:
+    """Return the codes of the first signal where an atom enters or leaves, one a column."""
+    sample, atoms = rows_of("X", X)[:1], rows_of("D", D)
+    path = np.zeros((len(atoms), 4 * (L if L >= 0 else len(atoms))), dtype=sample.dtype, order="F")
+    (end,) = options.items()
+    doubles = sample.astype(np.float64), atoms.astype(np.float64)
+    _, codes = _native.lasso_path(*doubles, end, pos, path.shape[1])
+    path[:, : len(codes)] = codes.T
+    return path
 
 
 def _at_most(A: csc_matrix, L: int, function: str) -> csc_matrix:

@@ -12,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsemble._run import running
 from sparsemble.compat.spams._arguments import (
+    L1COEFFS,
+    L2ERROR,
     L2ERROR2,
     PENALTY,
     SPARSITY,
@@ -68,6 +70,8 @@ def trainDL(
     ==== ================================================== ===========================================
     mode each signal is coded by the minimum of             learned is the dictionary of least
     ==== ================================================== ===========================================
+    0    ‖x − Da‖² with ‖a‖₁ ≤ λ₁                           mean ‖x − Da‖²
+    1    ‖a‖₁ with ‖x − Da‖² ≤ λ₁                           mean ‖x − Da‖²
     2    ½‖x − Da‖² + λ₁‖a‖₁                                mean of that
     3    ‖x − Da‖² with λ₁ atoms at most                    mean ‖x − Da‖²
     4    the number of atoms with ‖x − Da‖² ≤ λ₁            mean ‖x − Da‖²
@@ -98,10 +102,10 @@ def trainDL(
     iter : int, default=-1
         The iterations, of `batchsize` signals each; with `batch`, of all signals. A negative number is the
         most seconds, before which the training ends if nothing changes any more.
-    mode : {2, 3, 4}, default=2
+    mode : {0, 1, 2, 3, 4}, default=2
         See above.
     posAlpha : bool, default=False
-        Allow only positive coefficients (mode 2).
+        Allow only positive coefficients (modes 0, 1 and 2).
     posD : bool, default=False
         Allow no negative entry of an atom.
     modeD : {0}, default=0
@@ -252,10 +256,15 @@ log_deprecated, logName
 def _learner_options(mode: int, lambda1: float | None, posAlpha: bool) -> dict[str, Any]:
     """Return how the estimators of this package code signals in a mode of `trainDL`."""
     value = positive("trainDL", lambda1)
-    if mode == PENALTY:
-        return {"lam": 2 * value, "positive": bool(posAlpha)}
+    of_the_lasso = {
+        L1COEFFS: {"max_l1_norm": value},
+        L2ERROR: {"max_error": value},
+        PENALTY: {"lam": 2 * value},
+    }
+    if mode in of_the_lasso:
+        return {"coder": "lasso", "positive": bool(posAlpha), **of_the_lasso[mode]}
     if posAlpha:
-        refuse("trainDL", "posAlpha", posAlpha, f"leave it out with mode={mode}, or use mode=2")
+        refuse("trainDL", "posAlpha", posAlpha, f"leave it out with mode={mode}, or use mode 0, 1 or 2")
     if mode == SPARSITY:
         return {"coder": "ormp", "n_nonzero_coefs": int(value)}
     if mode == L2ERROR2:

@@ -13,6 +13,8 @@ from sparsemble.compat.spams._arguments import (
     expect_defaults,
     multiplied,
     observed_share,
+    positive,
+    rows_of,
 )
 
 
@@ -27,7 +29,8 @@ def omp(
 ) -> Any:
     """Choose atoms greedily for each column of `X`, until there are `L` or ‖x − Da‖² ≤ `eps`.
 
-    Each atom is the one that then leaves the least error (order-recursive matching pursuit), as in SPAMS.
+    With `lambda1` also until another atom would not lower ½‖x − Da‖² + λ₁‖a‖₀. Each atom is the one that
+    then leaves the least error (order-recursive matching pursuit), as in SPAMS.
 
     Parameters
     ----------
@@ -38,7 +41,7 @@ def omp(
     eps : float or array-like of shape (n,), optional
         The largest squared error, for all signals or for each.
     lambda1 : float, optional
-        Not available.
+        λ₁, the price of an atom. Signals are coded once for each number of atoms then, which takes longer.
     return_reg_path : bool, default=False
         Also return the codes of the first signal with one atom, two, and so on.
     numThreads : int, default=-1
@@ -59,17 +62,11 @@ def omp(
     array([[3.],
            [0.]])
     """
-    expect_defaults("omp", lambda1=(lambda1, None, "use L or eps"))
-    A = _pursue(X, D, L, eps, numThreads)
-    if not return_reg_path:
-        return A
-    m, p = np.shape(D)
-    path = np.zeros((p, min(m, p)), dtype=A.dtype, order="F")
-    steps = np.arange(1, A[:, :1].nnz + 1)
-    if len(steps):
-        alone = np.repeat(np.asarray(X)[:, :1], len(steps), axis=1)
-        path[:, : len(steps)] = _pursue(alone, D, steps, None, numThreads).toarray()
-    return A, path
+    if lambda1 is None:
+        A = _pursue(X, D, L, eps, numThreads)
+    else:
+        A = _pursue_while_worth(X, D, L, eps, positive("omp", lambda1), numThreads)
+    return (A, _path(A, X, D, numThreads)) if return_reg_path else A
 
 
 def ompMask(
@@ -81,7 +78,7 @@ def ompMask(
     lambda1: Any = None,
     return_reg_path: bool = False,
     numThreads: int = -1,
-) -> csc_matrix:
+) -> Any:
     """Choose atoms greedily where only some entries of the signals were observed.
 
     As `omp`, with errors summed over what was observed. As in SPAMS, `eps` is multiplied by the share of a
@@ -89,17 +86,19 @@ def ompMask(
 
     Parameters
     ----------
-    X, D, L, eps, numThreads
+    X, D, L, eps, return_reg_path, numThreads
         As for `omp`. What was not observed may be NaN.
     B : array-like of bool of shape (m, n)
         True where `X` was observed.
-    lambda1, return_reg_path
+    lambda1 : float, optional
         Not available.
 
     Returns
     -------
     A : csc_matrix of shape (p, n)
         The codes.
+    path : ndarray of shape (p, min(m, p))
+        Only if `return_reg_path`.
 
     Examples
     --------
@@ -110,13 +109,53 @@ def ompMask(
     array([[3.],
            [0.]])
     """
-    expect_defaults(
-        "ompMask",
-        lambda1=(lambda1, None, "use L or eps"),
-        return_reg_path=(return_reg_path, False, "call it for several L"),
-    )
+    expect_defaults("ompMask", lambda1=(lambda1, None, "use L or eps"))
     observed, share = observed_share(B, np.shape(X))
-    return _pursue(X, D, L, None if eps is None else share * np.asarray(eps), numThreads, mask=observed)
+    # No error at all is the same share of it for every signal.
+    allowed = eps if eps is None or not np.any(eps) else share * np.asarray(eps)
+    A = _pursue(X, D, L, allowed, numThreads, mask=observed)
+    return (A, _path(A, X, D, numThreads, mask=observed)) if return_reg_path else A
+
+
+def _path(
+    A: csc_matrix, X: ArrayLike, D: ArrayLike, numThreads: int, mask: NDArray[np.bool_] | None = None
+) -> NDArray[Any]:
+    """Return the codes of the first signal with one atom, two, and as many as it has in `A`."""
+    m, p = np.shape(D)
+    path = np.zeros((p, min(m, p)), dtype=A.dtype, order="F")
+    steps = np.arange(1, A[:, :1].nnz + 1)
+    if len(steps):
+        alone = np.repeat(np.asarray(X)[:, :1], len(steps), axis=1)
+        seen = None if mask is None else np.repeat(mask[:1], len(steps), axis=0)
+        path[:, : len(steps)] = _pursue(alone, D, steps, None, numThreads, mask=seen).toarray()
+    return path
+
+
+def _pursue_while_worth(
+    X: ArrayLike, D: ArrayLike, L: Any, eps: Any, lambda1: float, numThreads: int
+) -> csc_matrix:
+    """Choose atoms greedily as long as each lowers ½‖x − Da‖² by more than its price."""
+    signals, D = rows_of("X", X).T, rows_of("D", D).T
+    n, possible = signals.shape[1], min(D.shape)
+    most = np.full(n, possible)
+    if L is not None:
+        most = np.minimum(_one_for_each("L", L, n) if np.ndim(L) == 1 else count("L", L), most)
+    allowed = np.zeros(n)
+    if eps is not None:
+        allowed = _one_for_each("eps", eps, n) if np.ndim(eps) == 1 else np.full(n, float(eps))
+    counts, left, going = np.zeros(n, dtype=np.intp), (signals**2).sum(axis=0), np.arange(n)
+    for atoms in range(1, int(most.max(initial=0)) + 1):
+        A = _pursue(signals[:, going], D, atoms, None, numThreads)
+        error = ((signals[:, going] - D @ A.toarray()) ** 2).sum(axis=0)
+        is_worth = (left[going] - error > 2 * lambda1) & (left[going] > allowed[going])
+        going, error = going[is_worth], error[is_worth]
+        counts[going], left[going] = atoms, error
+        going = going[most[going] > atoms]
+        if not len(going):
+            break
+    (coded,) = np.nonzero(counts)
+    parts = [(coded, _pursue(signals[:, coded], D, counts[coded], None, numThreads))] if len(coded) else []
+    return _in_order(parts, D.shape[1], n, signals.dtype)
 
 
 def _pursue(
@@ -128,11 +167,13 @@ def _pursue(
     n = np.shape(X)[1]
     scales = np.ones(n)
     options: dict[str, Any] = {"method": "ormp"}
-    if np.ndim(eps) == 1:
+    if np.ndim(eps) == 1 and not np.any(eps):
+        options["max_error"] = 0.0
+    elif np.ndim(eps) == 1:
         # In the unit of its own allowed error, a signal is allowed an error of 1.
         scales = np.sqrt(_one_for_each("eps", eps, n))
         if not (scales > 0).all():
-            raise ValueError("eps must be positive for each signal; give one number for all of them, or L")
+            raise ValueError("eps must be positive for each signal, or 0 for all of them")
         options["max_error"] = 1.0
     elif eps is not None:
         options["max_error"] = float(eps)
@@ -148,11 +189,13 @@ def _pursue(
         seen = None if mask is None else mask[chosen]
         options["n_nonzero_coefs"] = count("L", limit)
         coded[limit] = (chosen, encode(signals[:, chosen], D, numThreads, mask=seen, **options))
-    return multiplied(_in_order(list(coded.values()), np.shape(D)[1], n), scales)
+    return multiplied(_in_order(list(coded.values()), np.shape(D)[1], n, signals.dtype), scales)
 
 
-def _in_order(parts: list[tuple[NDArray[np.intp], csc_matrix]], p: int, n: int) -> csc_matrix:
-    """Put the codes of chosen signals back to where the signals were."""
+def _in_order(parts: list[tuple[NDArray[np.intp], csc_matrix]], p: int, n: int, dtype: Any) -> csc_matrix:
+    """Put the codes of chosen signals back to where the signals were; the others have none."""
+    if not parts:
+        return csc_matrix((p, n), dtype=dtype)
     entries = [part.tocoo() for _, part in parts]
     columns = np.concatenate([chosen[part.col] for (chosen, _), part in zip(parts, entries, strict=True)])
     rows, data = (np.concatenate([getattr(part, name) for part in entries]) for name in ("row", "data"))
