@@ -211,9 +211,11 @@ def test_what_can_be_used_has_a_name_and_shows_its_focus(browser, pages):
 
 def test_the_demo_is_a_page_with_all_its_pictures(browser, demo):
     page = demo / "index.html"
+    wide = "return [...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)"
     for width in [1200, 400]:
         driver = browser.open(page, width=width)
         check(browser, page)
+        assert driver.execute_script(wide) == [], "its tables fit the window"
     assert len(driver.find_elements("css selector", ".compare")) == 4
     links = driver.execute_script("return [...document.querySelectorAll('.cards a')].map((a) => a.hash)")
     assert links == ["#enlarge", "#recover", "#denoise", "#inpaint", "#cluster"]

@@ -119,7 +119,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
-    /// The folder for the pictures and the page.
+    /// The folder for the pictures and the page. One that an earlier demo has made is used again and its files are replaced;
+    /// any other that holds files is taken with --force only.
     #[arg(short, long, value_name = "DIR", default_value = "sparsemble-demo")]
     pub(crate) output: PathBuf,
 
@@ -131,7 +132,7 @@ pub(crate) struct DemoArguments {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Write into a folder that holds other files.
+    /// Write into a folder that holds other files, over those of the same names.
     #[arg(long)]
     pub(crate) force: bool,
 }

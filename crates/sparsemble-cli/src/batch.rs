@@ -76,8 +76,11 @@ pub(crate) fn works(
             return Err(Usage(format!("{one} and {two} would both become {}", output.display())).into());
         }
         claim(&output, target.force).map_err(|error| {
-            if many && output.exists() && !error.is::<Usage>() {
-                error.context("add --skip-existing to leave out what is done")
+            if many && output.is_file() && !target.force && !error.is::<Usage>() {
+                anyhow!(
+                    "{} exists; add --skip-existing to leave out what is done, or --force to do it again",
+                    output.display()
+                )
             } else {
                 error
             }
@@ -107,9 +110,11 @@ struct Failed {
     reason: String,
 }
 
-/// Does one after the other. The failure of a single file is returned; of several the [outcome](Outcome::conclude) tells.
+/// Does one after the other. The failure of a single file is returned; if `many` were asked for, however few of them are
+/// left to do, the [outcome](Outcome::conclude) tells.
 pub(crate) fn each<'w, W: AsRef<Path>, T>(
     works: &'w [W],
+    many: bool,
     progress: &Progress,
     run: Run<'_>,
     mut work: impl FnMut(&'w W, Run<'_>) -> Result<T>,
@@ -127,7 +132,7 @@ pub(crate) fn each<'w, W: AsRef<Path>, T>(
         }
         match work(one, run.part(number * FINE..(number + 1) * FINE, works.len() * FINE)) {
             Ok(done) => outcome.done.push(done),
-            Err(error) if works.len() == 1 => return Err(error),
+            Err(error) if !many => return Err(error),
             Err(error) if failure::is_interruption(&error) => {
                 outcome.left = works.len() - number;
                 break;
@@ -150,8 +155,10 @@ impl<T> Outcome<T> {
     /// Prints what is done, and then fails if something has not been.
     pub(crate) fn print(&self, json: bool, object: &Value, line: impl Fn(&T) -> String) -> Result<()> {
         let text = self.done.iter().map(line).collect::<Vec<_>>().join("\n");
+        let of = self.done.len() + self.failed.len() + self.left;
+        let text = if of == 0 { "nothing is left to do: all results exist" } else { &text };
         if json || !text.is_empty() {
-            output::print(json, object, &text)?;
+            output::print(json, object, text)?;
         }
         self.conclude()
     }
@@ -166,6 +173,7 @@ impl<T> Outcome<T> {
         let reasons: String = reasons.collect();
         match (self.left, self.failed.len()) {
             (0, 0) => Ok(()),
+            (0, 1) if of == 1 => Err(anyhow!("{}", reasons.trim_start())),
             (0, failed) if failed == of => Err(anyhow!("all {of} files failed{reasons}")),
             (0, failed) => Err(anyhow!("{failed} of {of} files failed, the others are done{reasons}")),
             (left, _) => Err(Interrupted(format!("interrupted with {left} of {of} files left{reasons}")).into()),

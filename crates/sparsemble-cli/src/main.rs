@@ -11,6 +11,7 @@ mod failure;
 mod html;
 mod interrupt;
 mod output;
+mod own_folder;
 mod photographs;
 mod pictures;
 mod progress;

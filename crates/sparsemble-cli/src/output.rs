@@ -65,7 +65,7 @@ pub(crate) fn claim_for(option: &'static str, path: &Path, force: bool) -> Resul
 }
 
 /// Whether a file can be made in a folder: long work should not end in finding that it cannot.
-fn expect_writable(folder: &Path) -> Result<()> {
+pub(crate) fn expect_writable(folder: &Path) -> Result<()> {
     if !folder.is_dir() {
         bail!("there is no folder {}; make it or choose another", folder.display());
     }

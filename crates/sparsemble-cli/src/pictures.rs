@@ -1,4 +1,4 @@
-//! Folders of pictures, and which picture belongs to which.
+//! Folders of pictures and of measurements, and which picture belongs to which.
 
 use std::path::{Path, PathBuf};
 
@@ -7,31 +7,48 @@ use anyhow::{Context, Result, bail};
 /// What a picture in a folder is called; a picture that is named itself may be called anything.
 const PICTURES: [&str; 12] = ["bmp", "jpeg", "jpg", "pam", "pbm", "pgm", "png", "pnm", "ppm", "tif", "tiff", "webp"];
 
+/// What measurements in a folder are called.
+const MEASUREMENTS: [&str; 4] = ["csv", "mat", "npy", "npz"];
+
 /// Files as they are, and the pictures of folders.
 pub(crate) fn pictures_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut pictures = Vec::new();
-    for path in paths {
-        if path.is_dir() { pictures.extend(pictures_in(path)?) } else { pictures.push(path.clone()) }
-    }
-    Ok(pictures)
+    files_of(paths, "picture", &PICTURES)
+}
+
+/// Files as they are, and the measurements of folders.
+pub(crate) fn measurements_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    files_of(paths, "measurements", &MEASUREMENTS)
 }
 
 /// The pictures of a folder, by name.
 pub(crate) fn pictures_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    files_in(folder, "picture", &PICTURES)
+}
+
+fn files_of(paths: &[PathBuf], what: &str, endings: &[&str]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() { files.extend(files_in(path, what, endings)?) } else { files.push(path.clone()) }
+    }
+    Ok(files)
+}
+
+/// The files of a folder that are called so, by name.
+fn files_in(folder: &Path, what: &str, endings: &[&str]) -> Result<Vec<PathBuf>> {
     let unreadable = || format!("cannot read the folder {}", folder.display());
-    let mut pictures = Vec::new();
+    let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(unreadable)? {
         let path = entry.with_context(unreadable)?.path();
         let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
-        if extension.is_some_and(|extension| PICTURES.contains(&extension.as_str())) && path.is_file() {
-            pictures.push(path);
+        if extension.is_some_and(|extension| endings.contains(&extension.as_str())) && path.is_file() {
+            files.push(path);
         }
     }
-    if pictures.is_empty() {
-        bail!("the folder {} holds no picture ({})", folder.display(), PICTURES.join(", "));
+    if files.is_empty() {
+        bail!("the folder {} holds no {what} ({})", folder.display(), endings.join(", "));
     }
-    pictures.sort();
-    Ok(pictures)
+    files.sort();
+    Ok(files)
 }
 
 /// Whether these paths ask for several results, even if there is but one picture.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use sparsemble::Run;
 
 use crate::interrupt;
 
@@ -55,6 +56,19 @@ impl Progress {
             self.bar.set_message(what.to_owned());
         }
         self.tell(done, total)
+    }
+
+    /// Reads a file, which may be long, and says what comes next.
+    pub(crate) fn reading<R>(
+        &self,
+        next: &'static str,
+        read: impl FnOnce(Run<'_>) -> sparsemble::Result<R>,
+    ) -> sparsemble::Result<R> {
+        let tell = |done: usize, total: usize| self.tell_of("reading", done, total);
+        let read = read(Run::default().on_progress(&tell))?;
+        self.bar.reset();
+        self.bar.set_message(next);
+        Ok(read)
     }
 
     /// Does something that prints, while the bar is away.

@@ -72,6 +72,7 @@ fn the_demo_beats_its_baselines_and_writes_pictures_that_match_its_table() {
     assert!(!page.contains("http:") && !page.contains("https:"), "the page must not fetch anything");
 
     // Into a folder with other files by force, on one thread: the same figures.
+    assert!(table.contains(" points\n"), "a difference of shares is in points: {table}");
     let site = folder.path().join("deep/site");
     fs::create_dir_all(&site).unwrap();
     fs::write(site.join("notes.txt"), "mine").unwrap();
@@ -94,6 +95,35 @@ fn other_peoples_files_are_not_written_over_without_force() {
     );
     assert_eq!(fs::read_to_string(folder.path().join("index.html")).unwrap(), "mine");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_folder_is_not_ours_because_a_file_in_it_is_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("sparsemble-demo.json"), "{\"program\": \"another\"}").unwrap();
+    assert!(failure(&sparsemble(folder.path(), &["demo", "--output", "."])).contains("holds other files"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_demo_that_is_stopped_leaves_nothing() {
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sparsemble"));
+    let command = command.args(["demo", "--threads", "1"]).current_dir(folder.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < Duration::from_mins(1), "it does not end");
+        std::thread::sleep(Duration::from_millis(300));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]

@@ -56,13 +56,9 @@ fn a_data_folder_that_is_not_complete_is_told_before_anything_is_computed() {
 #[test]
 fn all_makes_what_the_data_folder_allows_and_one_page_of_it() {
     use std::fs;
-    use std::path::Path;
 
     let folder = tempfile::tempdir().unwrap();
-    let wines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/wine.csv");
-    let wines = fs::read_to_string(wines).unwrap().replacen(",kind", ",label", 1);
-    fs::create_dir_all(folder.path().join("data/clustering")).unwrap();
-    fs::write(folder.path().join("data/clustering/soybean562.csv"), wines).unwrap();
+    data_of_wines(folder.path());
     let all = |further: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sparsemble"));
         command.args(["paper", "all", "--quick", "--data", "data", "--report", "page.html"]).args(further);
@@ -78,6 +74,9 @@ fn all_makes_what_the_data_folder_allows_and_one_page_of_it() {
     let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert!(page.contains("<h2 id=\"table3\">") && page.contains("<strong>Fig. 1</strong>: the data folder has no"));
     assert!(page.contains("sparsemble paper all --data data --quick --report page.html"));
+    // It looks as the other pages do, and runs nothing.
+    let common = include_str!("../src/html/page.css");
+    assert!(page.contains(common) && page.contains("Content-Security-Policy") && !page.contains("<script"));
 
     // A page that is there is not written over unasked; with --force it comes from the finished parts.
     let refused = all(&[]);
@@ -85,6 +84,62 @@ fn all_makes_what_the_data_folder_allows_and_one_page_of_it() {
     assert!(String::from_utf8(refused.stderr).unwrap().ends_with("add --force to write over it\n"));
     assert_eq!(all(&["--force"]).status.code(), Some(0));
     assert_eq!(fs::read_to_string(folder.path().join("page.html")).unwrap(), page);
+}
+
+#[test]
+fn what_is_not_ours_is_not_written_over_without_force() {
+    use std::fs;
+
+    let folder = tempfile::tempdir().unwrap();
+    data_of_wines(folder.path());
+    for name in ["out", "figures"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    for name in ["out/table3.json", "notes.md", "figures/table3.svg"] {
+        fs::write(folder.path().join(name), "mine").unwrap();
+    }
+    let run = |further: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sparsemble"));
+        command.args(["paper", "all", "--quick", "--data", "data"]).args(further).current_dir(folder.path());
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (further, says) in [
+        (&["-o", "out"][..], "the folder out holds other files"),
+        (&["-o", "new", "--document", "notes.md"], "notes.md exists"),
+        (&["-o", "new", "--document", "page.md"], "figures/table3.svg exists"),
+    ] {
+        let (code, said) = run(further);
+        assert!(code == Some(1) && said.contains(says) && said.contains("--force"), "{further:?}: {said}");
+        for name in ["out/table3.json", "notes.md", "figures/table3.svg"] {
+            assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), "mine", "{further:?}");
+        }
+        assert!(!folder.path().join("new").exists() && !folder.path().join("page.md").exists());
+    }
+    let (code, said) = run(&["-o", "out", "--document", "notes.md", "--force"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(fs::read_to_string(folder.path().join("notes.md")).unwrap().contains("# The experiments"));
+    // From now on the folder is ours.
+    assert_eq!(run(&["-o", "out"]).0, Some(0));
+}
+
+#[test]
+fn a_run_that_cannot_begin_makes_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sparsemble"));
+    let output = command.args(["paper", "fig1", "--data", "."]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A data folder of wines in the place of soybeans.
+fn data_of_wines(folder: &std::path::Path) {
+    use std::fs;
+
+    let wines = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/wine.csv");
+    let wines = fs::read_to_string(wines).unwrap().replacen(",kind", ",label", 1);
+    fs::create_dir_all(folder.join("data/clustering")).unwrap();
+    fs::write(folder.join("data/clustering/soybean562.csv"), wines).unwrap();
 }
 
 /// A data folder of committed photographs in the places of those that the paper uses.
@@ -132,5 +187,8 @@ fn an_interrupted_run_says_how_to_go_on_and_leaves_finished_parts_only() {
         let text = fs::read_to_string(&part).unwrap();
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", part.display());
     }
-    assert_eq!(fs::read_dir(folder.path().join("out")).unwrap().count(), 1, "nothing but the parts");
+    let mut names: Vec<_> =
+        fs::read_dir(folder.path().join("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["parts", "sparsemble-paper.json"], "nothing but the parts, and whose they are");
 }

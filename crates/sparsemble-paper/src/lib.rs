@@ -59,7 +59,7 @@ pub use grouping::{Grouped, Grouper, Grouping};
 pub use outcome::{Comparison, Entry, Outcome, Statement};
 pub use parts::{Parts, Trained, write};
 pub use recovery::{Contender, Recovery};
-pub use report::report;
+pub use report::{Report, report};
 pub use sensing::{Blocks, Means, Sensing};
 pub use trial::{Method, TrainingRound, Trial};
 pub use work::{Omitted, run, run_each, survey};

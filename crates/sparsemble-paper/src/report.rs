@@ -1,4 +1,5 @@
-//! The experiments as one HTML page: it fetches nothing, runs nothing and can be sent as it is.
+//! The experiments as one HTML page, to be put into the frame that all pages of the program have: it fetches nothing, runs
+//! nothing and can be sent as it is.
 
 use serde_json::Value;
 
@@ -10,36 +11,55 @@ use crate::remarks::{self, JUDGING, NOT_MADE, Remark, UNSAID};
 use crate::work::Omitted;
 use crate::{Experiment, printed};
 
+const TITLE: &str = "The experiments of the paper, repeated";
 const STYLE: &str = include_str!("report.css");
+
+/// What is on the page, and how it looks beyond what all pages share.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// What is in the bar of the browser.
+    pub title: &'static str,
+    /// Further rules of CSS.
+    pub style: &'static str,
+    /// All elements inside `body`.
+    pub body: String,
+}
 
 /// Deviations of more than this many times what counts as near have the deeper colour.
 const FAR: f64 = 3.0;
 
 /// The page of some outcomes; `omitted` are the experiments that were asked for and could not be made.
-pub fn report(outcomes: &[Outcome], omitted: &[Omitted], provenance: &Provenance) -> String {
+pub fn report(outcomes: &[Outcome], omitted: &[Omitted], provenance: &Provenance) -> Report {
     let shown = Experiment::ALL.iter().copied().filter(|one| outcomes.iter().any(|outcome| outcome.name == one.name()));
     let shown: Vec<Experiment> = shown.collect();
-    let links =
-        outcomes.iter().map(|outcome| format!("<li><a href=\"#{0}\">{1}</a></li>", outcome.name, label(outcome)));
     let sections: String = outcomes.iter().map(section).collect();
     let body = format!(
-        "<a class=\"skip\" href=\"#results\">Skip to the results</a>\n<header>\n<h1>The experiments of the paper, repeated</h1>\n\
-         {}<p class=\"lead\">{}</p>\n<p class=\"soft\">{}</p>\n<nav aria-label=\"Experiments\"><ul>{}</ul></nav>\n</header>\n\
-         <main id=\"results\">\n{}{sections}{}{}{}</main>\n<footer>\n{}</footer>\n",
-        if provenance.quick { format!("<p class=\"lead\"><strong>{QUICK}</strong></p>\n") } else { String::new() },
-        escaped(&verdicts(outcomes)),
-        escaped(printed::CITATION),
-        links.collect::<String>(),
+        "<a class=\"skip\" href=\"#results\">Skip to the results</a>\n{}\
+         <main id=\"results\">\n{}{sections}{}{}{}{}</main>\n<footer>Made by sparsemble {}</footer>\n",
+        header(outcomes, provenance),
         glance(outcomes),
         remarks_section("judging", "How the statements are judged", &JUDGING, &shown),
         remarks_section("unsaid", "What the paper leaves unsaid, and what is done here", &UNSAID, &shown),
         not_made(omitted),
         repeat(provenance),
+        env!("CARGO_PKG_VERSION"),
     );
+    Report { title: TITLE, style: STYLE, body }
+}
+
+fn header(outcomes: &[Outcome], provenance: &Provenance) -> String {
+    let links =
+        outcomes.iter().map(|outcome| format!("<li><a href=\"#{0}\">{1}</a></li>", outcome.name, label(outcome)));
+    let facts =
+        figures(outcomes).into_iter().map(|(name, value)| format!("<div><dt>{name}</dt><dd>{value}</dd></div>\n"));
     format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>The experiments of the paper, repeated</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+        "<header>\n<p class=\"eyebrow\">sparsemble paper</p>\n<h1>{TITLE}</h1>\n{}<p class=\"lead\">{}. Its tables and \
+         figures made anew: what it prints, what comes out here, and which of its statements hold.</p>\n\
+         <dl class=\"facts\">\n{}</dl>\n<nav aria-label=\"Experiments\"><ul>{}</ul></nav>\n</header>\n",
+        if provenance.quick { format!("<p class=\"lead\"><strong>{QUICK}</strong></p>\n") } else { String::new() },
+        escaped(printed::CITATION),
+        facts.collect::<String>(),
+        links.collect::<String>(),
     )
 }
 
@@ -48,55 +68,64 @@ fn label(outcome: &Outcome) -> &str {
     outcome.title.split(':').next().unwrap_or(outcome.title)
 }
 
-fn verdicts(outcomes: &[Outcome]) -> String {
+/// What came of all of them, in figures.
+fn figures(outcomes: &[Outcome]) -> Vec<(&'static str, String)> {
     let all = || outcomes.iter().flat_map(|outcome| &outcome.statements);
     let holding = all().filter(|statement| statement.holds).count();
     let compared: Vec<&Comparison> = outcomes.iter().flat_map(Outcome::comparisons).collect();
     let near = compared.iter().filter(|one| one.is_near()).count();
-    let numbers = match compared.len() {
-        0 => String::new(),
-        count => {
-            format!(" {near} of {count} numbers are near those of the paper (means over its tables are counted, too).")
-        }
-    };
-    format!("{holding} of {} statements checked here hold.{numbers}", all().count())
+    let mut figures = vec![("statements that hold", format!("{holding} of {}", all().count()))];
+    if !compared.is_empty() {
+        figures.push(("numbers near the paper’s, means included", format!("{near} of {}", compared.len())));
+    }
+    figures
 }
+
+/// The columns of what is seen at a glance, after the experiment.
+const GLANCE: [&str; 5] =
+    ["statements that hold", "numbers near the paper’s", "near: within", "mean deviation", "largest deviation"];
 
 /// What came of each experiment, in a line.
 fn glance(outcomes: &[Outcome]) -> String {
     let row = |outcome: &Outcome| {
-        let holding = outcome.statements.iter().filter(|statement| statement.holds).count();
-        let compared: Vec<&Comparison> = outcome.comparisons().collect();
-        let larger = |most: f64, one: &&Comparison| if one.deviation.abs() > most.abs() { one.deviation } else { most };
-        let numbers = match compared.first() {
-            None => "<td>–</td>".repeat(4),
-            Some(Comparison { near: Near { within, unit }, .. }) => format!(
-                "<td>{} of {}</td><td>{within} {unit}</td><td>{:+.2} {unit}</td><td>{:+.2} {unit}</td>",
-                compared.iter().filter(|one| one.is_near()).count(),
-                compared.len(),
-                compared.iter().map(|one| one.deviation).sum::<f64>() / compared.len() as f64,
-                compared.iter().fold(0.0, larger),
-            ),
-        };
+        let cells = glanced(outcome);
+        let cell = |(heading, cell): (&str, String)| format!("<td data-heading=\"{heading}\">{cell}</td>");
         format!(
-            "<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{holding} of {}</td>{numbers}</tr>\n",
+            "<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th>{}</tr>\n",
             outcome.name,
             escaped(outcome.title),
-            outcome.statements.len()
+            GLANCE.into_iter().zip(cells).map(cell).collect::<String>()
         )
     };
     let rows: String = outcomes.iter().map(row).collect();
+    let headings = GLANCE.map(|heading| format!("<th scope=\"col\">{heading}</th>")).concat();
+    let table = format!(
+        "<table class=\"glance listed\">\n<thead><tr><th scope=\"col\">experiment</th>{headings}</tr></thead>\n\
+         <tbody>\n{rows}</tbody>\n</table>"
+    );
     format!(
         "<section aria-labelledby=\"glance\">\n<h2 id=\"glance\">At a glance</h2>\n{}\n</section>\n",
-        scrolled(
-            "All experiments",
-            &format!(
-                "<table class=\"glance\">\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">statements that hold</th>\
-                 <th scope=\"col\">numbers near the paper's</th><th scope=\"col\">near: within</th><th scope=\"col\">mean deviation</th>\
-                 <th scope=\"col\">largest deviation</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
-            )
-        )
+        scrolled("All experiments", &table)
     )
+}
+
+fn glanced(outcome: &Outcome) -> [String; 5] {
+    let of = |part: usize, whole: usize| format!("{part} of {whole}");
+    let holding = outcome.statements.iter().filter(|statement| statement.holds).count();
+    let holding = of(holding, outcome.statements.len());
+    let compared: Vec<&Comparison> = outcome.comparisons().collect();
+    let larger = |most: f64, one: &&Comparison| if one.deviation.abs() > most.abs() { one.deviation } else { most };
+    let Some(Comparison { near: Near { within, unit }, .. }) = compared.first() else {
+        return [holding, "–".into(), "–".into(), "–".into(), "–".into()];
+    };
+    let mean = compared.iter().map(|one| one.deviation).sum::<f64>() / compared.len() as f64;
+    [
+        holding,
+        of(compared.iter().filter(|one| one.is_near()).count(), compared.len()),
+        format!("{within} {unit}"),
+        format!("{mean:+.2} {unit}"),
+        format!("{:+.2} {unit}", compared.iter().fold(0.0, larger)),
+    ]
 }
 
 /// What may be wider than the page scrolls by itself, by keyboard too.
@@ -154,8 +183,8 @@ fn key(outcome: &Outcome) -> String {
     let Near { within, unit } = first.near;
     format!(
         "<p class=\"soft\">Below each number is the printed one and ours minus it: \
-         <span class=\"key\">≈ within {within} {unit}</span> <span class=\"key above\">▲ above</span> \
-         <span class=\"key below\">▼ below</span>, in the deeper colour if by more than {:.2} {unit}.</p>\n",
+         <span class=\"mark\">≈ within {within} {unit}</span> <span class=\"mark above\">▲ above</span> \
+         <span class=\"mark below\">▼ below</span>, in the deeper colour if by more than {:.2} {unit}.</p>\n",
         FAR * within
     )
 }
@@ -241,9 +270,9 @@ fn not_made(omitted: &[Omitted]) -> String {
 
 fn repeat(provenance: &Provenance) -> String {
     format!(
-        "<h2>To repeat it</h2>\n<pre><code>{}</code></pre>\n<p class=\"soft\">sparsemble {}. The same data, seed and version \
-         give the same numbers on any number of threads; times differ.</p>\n",
-        escaped(&provenance.command),
-        env!("CARGO_PKG_VERSION")
+        "<section aria-labelledby=\"repeat\">\n<h2 id=\"repeat\">The command to repeat it</h2>\n<pre><code>{}</code></pre>\n\
+         <p class=\"do\">The same data, seed and version give the same numbers on any number of threads; times differ.</p>\n\
+         </section>\n",
+        escaped(&provenance.command)
     )
 }

@@ -15,6 +15,10 @@ pub(crate) struct CompletionsArguments {
     /// The shell to complete words in.
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
+
+    /// Print one JSON object that holds the script (docs/JSON.md says what is in it).
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -30,4 +34,8 @@ pub(crate) struct ManArguments {
     /// Write over pages that exist.
     #[arg(long)]
     pub(crate) force: bool,
+
+    /// Print one JSON object: which pages there are, and those that are not written (docs/JSON.md says what is in it).
+    #[arg(long)]
+    pub(crate) json: bool,
 }

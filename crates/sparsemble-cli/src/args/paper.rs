@@ -19,7 +19,8 @@ pub(crate) struct PaperArguments {
     pub(crate) data: PathBuf,
 
     /// The folder for results, plots and finished parts, which a later run with the same settings takes up again
-    /// [default: sparsemble-paper, or sparsemble-paper-quick].
+    /// [default: sparsemble-paper, or sparsemble-paper-quick]. One that `sparsemble paper` has made is used again and its files
+    /// are replaced; any other that holds files is taken with --force only.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 

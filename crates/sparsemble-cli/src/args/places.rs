@@ -44,10 +44,11 @@ impl Command {
     pub(crate) fn places(&mut self) -> Places<'_> {
         match self {
             Self::Demo(_) | Self::Paper(_) | Self::Studio(_) | Self::Completions(_) | Self::Man(_) => Places::default(),
-            // A model has a checkpoint beside it.
             Self::Train(train) => Places {
                 inputs: train.sources.iter_mut().chain(&mut train.masses).chain(&mut train.warm_start).collect(),
-                ..Places::default()
+                output: Some((&mut train.output, Kind::Model)),
+                format: train.run.format.as_deref(),
+                json: train.run.json,
             },
             Self::Info(info) => Places {
                 inputs: vec![&mut info.model],

@@ -69,7 +69,7 @@ Examples:
   sparsemble recover z.npz -o photo.png --reference original.png --uncertainty error.png
   sparsemble recover z.npz -o photo.png --preset paper --method boost-km
   sparsemble recover z.npy --phi phi.mat --size 512x512 -o photo.png
-  sparsemble recover measured/*.npz -o photos/ --reference originals/
+  sparsemble recover measured/ -o photos/ --reference originals/
 
 Presets:
   best   every block by local Gaussians, then turns of a non-local prior and of the measurements on the whole picture
@@ -78,7 +78,7 @@ Presets:
 Nothing need be trained: the Gaussians are part of the program, and the ensembles of the paper are made of patches of
 photographs that are.")]
 pub(crate) struct RecoverArguments {
-    /// What `sparsemble sense` has written; or any matrix of measurements, a block a row, with --phi and --size.
+    /// What `sparsemble sense` has written, files or folders; or any matrix of measurements, a block a row, with --phi and --size.
     #[arg(value_name = "Z", required = true)]
     pub(crate) measurements: Vec<PathBuf>,
 

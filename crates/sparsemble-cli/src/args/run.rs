@@ -19,7 +19,8 @@ pub(crate) struct RunArguments {
     pub(crate) force: bool,
 
     /// The kind of file that `-o -` writes to the standard output, by the end of its name: png, jpg, npy, csv …
-    /// [default: png for pictures, npy for samples, npz for codes and measurements, csv for clusters].
+    /// [default: png for pictures, npy for samples, npz for codes and measurements, csv for clusters,
+    /// safetensors for models].
     #[arg(long, value_name = "KIND")]
     pub(crate) format: Option<String>,
 }

@@ -13,6 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   sparsemble train --method boost-km --atoms 256 --models 20 --lambda 0.2 -o model.safetensors photos/
   sparsemble train --method k-svd --atoms 128 --sparsity 5 -o model.safetensors samples.npy
+  sparsemble train --method online --atoms 128 --lambda 0.2 -o - samples.npy > model.safetensors
   sparsemble train --method ex-mld --levels 8 --patch 8 -o model.safetensors a.png b.png
   sparsemble train --method alt-opt --warm-start model.safetensors --iterations 20 -o better.safetensors samples.npy
 
@@ -33,7 +34,8 @@ Patches of pictures lose their mean and are scaled to norm 1, and nearly flat on
 contrast. Matrices are taken as they are: a λ for samples of norm 1 is c·λ for samples of norm c.
 
 After each step the model so far is kept beside MODEL, in MODEL.checkpoint. A run that was interrupted or killed goes on
-with --resume, the same settings and the same sources, and ends in the same bytes.";
+with --resume, the same settings and the same sources, and ends in the same bytes. A model that goes to the standard output
+(-o -) has no such file beside it: it cannot be resumed.";
 
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -42,7 +44,7 @@ pub(crate) struct TrainArguments {
     #[arg(required = true, value_name = "SOURCE")]
     pub(crate) sources: Vec<PathBuf>,
 
-    /// The model file to write.
+    /// The model file to write; - is the standard output.
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
 

@@ -18,10 +18,10 @@ pub(crate) fn run(arguments: &EncodeArguments) -> Result<()> {
 
 fn encode<T: Scalar>(arguments: &EncodeArguments) -> Result<()> {
     let loaded = represent::load::<T>(&arguments.model)?;
-    let samples = matrix_file::read::<T>(&arguments.samples)?;
+    let progress = Progress::start("reading")?;
+    let samples = progress.reading("coding", |run| matrix_file::read_watched::<T>(&arguments.samples, run))?;
     let model = represent::model_for(loaded, samples.n_features())?;
     let coder = represent::coder(&arguments.coder, &model)?;
-    let progress = Progress::start("coding")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     let coding = model.transform(samples.view(), &coder, run)?;

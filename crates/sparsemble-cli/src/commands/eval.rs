@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use serde_json::json;
+use serde_json::{Value, json};
 use sparsemble::Run;
 use sparsemble::image::{Picture, Size, read_picture};
 use sparsemble::metrics::{Protocol, Quality};
@@ -12,7 +12,7 @@ use super::restored::decibels;
 use crate::args::{Compared, EvalArguments};
 use crate::batch::{self, Outcome};
 use crate::output::print;
-use crate::pictures::{pictures_of, reference_of};
+use crate::pictures::{are_many, pictures_of, reference_of};
 use crate::progress::Progress;
 
 /// A reference may be larger than the picture by as many pixels: what was cut off to be divisible by a scale of 4.
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &EvalArguments) -> Result<()> {
     let progress = Progress::start("comparing")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.threads).on_progress(&tell);
-    let outcome = batch::each(&images, &progress, run, |image, run| -> Result<Judged> {
+    let outcome = batch::each(&images, are_many(&arguments.images), &progress, run, |image, run| -> Result<Judged> {
         let reference = reference_of(image, &arguments.reference)?;
         let quality = judge(image, &reference, arguments, run)?;
         Ok(Judged { image: image.clone(), reference, quality })
@@ -71,7 +71,7 @@ fn cut_to(truth: Picture, size: Size) -> Picture {
 
 fn report(arguments: &EvalArguments, outcome: &Outcome<Judged>) -> Result<()> {
     let judged = &outcome.done;
-    if judged.is_empty() {
+    if judged.is_empty() && !arguments.json {
         return outcome.conclude();
     }
     let mean = |of: fn(&Quality) -> f64| judged.iter().map(|one| of(&one.quality)).sum::<f64>() / judged.len() as f64;
@@ -102,7 +102,7 @@ fn report(arguments: &EvalArguments, outcome: &Outcome<Judged>) -> Result<()> {
         "protocol": protocol,
         "shave": arguments.shave,
         "pictures": pictures.collect::<Vec<_>>(),
-        "mean": figures(&mean),
+        "mean": if judged.is_empty() { Value::Null } else { figures(&mean) },
         "failed": outcome.failures(),
     });
     print(arguments.json, &object, &format!("{text}{protocol}"))?;

@@ -1,29 +1,36 @@
 //! `sparsemble paper`: the experiments of the paper, with its statements checked.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
-use sparsemble_paper::{Omitted, Outcome, Provenance, Request, report, run_each, survey, write, write_document};
+use sparsemble_paper::{
+    Omitted, Outcome, Provenance, Report, Request, report, run_each, survey, write, write_document,
+};
 
 use crate::args::PaperArguments;
 use crate::failure::Interrupted;
-use crate::output::{claim, warn};
+use crate::html::document;
+use crate::output::{claim_for, warn};
+use crate::own_folder::OwnFolder;
 use crate::progress::Progress;
 
 pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
-    if let Some(path) = &arguments.report {
-        claim(path, arguments.run.force)?;
+    let folder = OwnFolder::claim(&arguments.output(), "paper", arguments.run.force)?;
+    for (option, path) in [("--report", &arguments.report), ("--document", &arguments.document)] {
+        path.iter().try_for_each(|path| claim_for(option, path, arguments.run.force))?;
     }
     let mut request = request(arguments);
     let omitted = if arguments.takes_what_there_is() { leave_out(&mut request)? } else { Vec::new() };
+    claim_figures(arguments, &request)?;
     let mut outcomes = Vec::new();
-    watched(&request, &mut |outcome| {
-        let written = keep(&arguments.output(), &outcome)?;
+    watched(&request, &folder, &mut |outcome| {
+        let written = keep(&folder, &outcome)?;
         print(&outcome, arguments.run.json, &written)?;
         outcomes.push(outcome);
         Ok(())
-    })?;
+    })
+    .inspect_err(|_| folder.leave())?;
     let provenance =
         Provenance { settings: arguments.settings(), command: arguments.command(), quick: arguments.quick };
     let mut pages = Vec::new();
@@ -32,7 +39,8 @@ pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
         pages.push(path.clone());
     }
     if let Some(path) = &arguments.report {
-        write(path, report(&outcomes, &omitted, &provenance))?;
+        let Report { title, style, body } = report(&outcomes, &omitted, &provenance);
+        write(path, document(title, style, &body))?;
         pages.push(path.clone());
     }
     told(arguments.run.json, &pages)
@@ -52,6 +60,15 @@ fn request(arguments: &PaperArguments) -> Request {
     }
 }
 
+/// The plots beside the document, which are not written over unasked either.
+fn claim_figures(arguments: &PaperArguments, request: &Request) -> Result<()> {
+    let Some(path) = &arguments.document else { return Ok(()) };
+    let figures =
+        request.experiments.iter().map(|one| path.with_file_name("figures").join(format!("{}.svg", one.name())));
+    let mut existing = figures.filter(|figure| figure.exists());
+    existing.try_for_each(|figure| claim_for("--document", &figure, arguments.run.force))
+}
+
 /// Takes out what the data folder does not allow, and says so.
 fn leave_out(request: &mut Request) -> Result<Vec<Omitted>> {
     let omitted = survey(request)?;
@@ -67,10 +84,11 @@ fn leave_out(request: &mut Request) -> Result<Vec<Omitted>> {
     Ok(omitted)
 }
 
-/// Runs the experiments behind a bar.
-fn watched(request: &Request, finished: &mut dyn FnMut(Outcome) -> Result<()>) -> Result<()> {
+/// Runs the experiments behind a bar. Their folder is made when the first is about to be worked on.
+fn watched(request: &Request, folder: &OwnFolder, finished: &mut dyn FnMut(Outcome) -> Result<()>) -> Result<()> {
     let progress = Progress::start("reading pictures")?;
     let watch = |what: &str, done: usize, total: usize| progress.tell_of(what, done, total);
+    folder.begin()?;
     let finished = &mut |outcome| progress.suspended(|| finished(outcome));
     run_each(request, &watch, finished).map_err(|error| match error.downcast_ref() {
         Some(sparsemble::Error::Interrupted { .. }) => Interrupted(format!(
@@ -83,12 +101,9 @@ fn watched(request: &Request, finished: &mut dyn FnMut(Outcome) -> Result<()>) -
 }
 
 /// Writes what came of an experiment to the output folder.
-fn keep(output: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>> {
+fn keep(folder: &OwnFolder, outcome: &Outcome) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
-    let mut keep = |name: &str, contents: &[u8]| {
-        written.push(output.join(name));
-        write(&output.join(name), contents)
-    };
+    let mut keep = |name: &str, contents: &[u8]| folder.write(name, contents).map(|path| written.push(path));
     keep(&format!("{}.json", outcome.name), format!("{:#}\n", outcome.json()).as_bytes())?;
     keep(&format!("{}.svg", outcome.name), outcome.plot.as_bytes())?;
     for (name, contents) in &outcome.files {

@@ -1,9 +1,8 @@
 //! `sparsemble reconstruct`: approximations from codes, or from samples that are coded first.
 
-use std::path::Path;
-
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+use sparsemble::matrix_file::MatrixFile;
 use sparsemble::metrics::Residuals;
 use sparsemble::model_file::Loaded;
 use sparsemble::{Matrix, MatrixView, Model, Run, Scalar, matrix_file, model_file};
@@ -37,7 +36,8 @@ fn reconstruct<T: Scalar>(arguments: &ReconstructArguments) -> Result<()> {
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     let outcome = if let Some(samples) = &arguments.samples {
-        from_samples(arguments, loaded, samples, run)?
+        let samples = progress.reading("coding", |run| matrix_file::read_watched::<T>(samples, run))?;
+        from_samples(arguments, loaded, &samples, run)?
     } else {
         let codes = matrix_file::read_codes(arguments.codes.as_ref().context("no codes were given")?)?;
         Outcome { values: loaded.model.reconstruct(&codes, run)?, coder: None, residuals: None, unconverged: 0 }
@@ -50,10 +50,9 @@ fn reconstruct<T: Scalar>(arguments: &ReconstructArguments) -> Result<()> {
 fn from_samples<T: Scalar>(
     arguments: &ReconstructArguments,
     loaded: Loaded<T>,
-    samples: &Path,
+    samples: &MatrixFile<T>,
     run: Run<'_>,
 ) -> Result<Outcome<T>> {
-    let samples = matrix_file::read::<T>(samples)?;
     let model = represent::model_for(loaded, samples.n_features())?;
     let coder = represent::coder(&arguments.coder, &model)?;
     if arguments.spread.is_some() && !matches!(model, Model::Ensemble(_)) {
@@ -85,7 +84,8 @@ fn report<T: Scalar>(arguments: &ReconstructArguments, outcome: &Outcome<T>) -> 
             100.0 * relative
         )
     });
-    let text = format!("{n_samples} samples of {n_features} features{coder}{errors}\nwrote {output}");
+    let spread = arguments.spread.as_ref().map_or(String::new(), |path| format!(", {}", path.display()));
+    let text = format!("{n_samples} samples of {n_features} features{coder}{errors}\nwrote {output}{spread}");
     let residuals = outcome.residuals.as_ref().map_or(Value::Null, |residuals| {
         json!({
             "mean": residuals.mean,

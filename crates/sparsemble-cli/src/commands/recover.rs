@@ -23,6 +23,7 @@ use crate::batch::{self, Outcome, Work};
 use crate::failure::Usage;
 use crate::html::Window;
 use crate::photographs;
+use crate::pictures::{are_many, measurements_of};
 use crate::progress::Progress;
 
 /// λ of the paper, for intensities from 0 to 1.
@@ -35,13 +36,14 @@ pub(crate) fn run(arguments: &RecoverArguments) -> Result<()> {
     if arguments.method.is_some() && arguments.preset == Preset::Best {
         return Err(Usage("--method is for the preset `paper`; add --preset paper or leave it out".into()).into());
     }
-    let inputs = arguments.measurements.clone();
-    let works = works(inputs, arguments.measurements.len() > 1, &arguments.picture, arguments.run.force)?;
+    let (inputs, many) = (measurements_of(&arguments.measurements)?, are_many(&arguments.measurements));
+    let works = works(inputs, many, &arguments.picture, arguments.run.force)?;
     let progress = Progress::start("recovering")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     let mut models = BTreeMap::new();
-    let outcome = batch::each(&works, &progress, run, |work, run| Done::recover(arguments, work, &mut models, run))?;
+    let outcome =
+        batch::each(&works, many, &progress, run, |work, run| Done::recover(arguments, work, &mut models, run))?;
     drop(progress);
     report(arguments, &outcome)
 }
@@ -222,7 +224,8 @@ fn report(arguments: &RecoverArguments, outcome: &Outcome<Done<'_>>) -> Result<(
         let compared = psnr.map_or(String::new(), |psnr| format!("\nPSNR {psnr:.2} dB"));
         let alone = psnr_of_blocks.map_or(String::new(), |alone| format!("; every block on its own {alone:.2} dB"));
         format!(
-            "{size} picture from {:.1} % of its numbers, by {method} ({seconds:.1} s){compared}{alone}\nwrote {}",
+            "{}: {size} pixels from {:.1} % of their numbers, by {method} ({seconds:.1} s){compared}{alone}\nwrote {}",
+            work.input.display(),
             100.0 * share,
             written(&arguments.picture, &work.output)
         )

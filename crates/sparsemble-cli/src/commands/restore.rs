@@ -20,14 +20,18 @@ use crate::html::Window;
 use crate::pictures::{are_many, pictures_of};
 use crate::progress::Progress;
 
+/// The colour of missing pixels, in red, green and blue.
+const MISSING: [f64; 3] = [255.0, 59.0, 107.0];
+
 pub(crate) fn run(arguments: &RestoreArguments) -> Result<()> {
     check(arguments)?;
     let images = pictures_of(&arguments.images)?;
-    let works = works(images, are_many(&arguments.images), &arguments.picture, arguments.run.force)?;
+    let many = are_many(&arguments.images);
+    let works = works(images, many, &arguments.picture, arguments.run.force)?;
     let progress = Progress::start("restoring")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
-    let outcome = batch::each(&works, &progress, run, |work, run| Done::restore(arguments, work, run))?;
+    let outcome = batch::each(&works, many, &progress, run, |work, run| Done::restore(arguments, work, run))?;
     drop(progress);
     report(arguments, &outcome)
 }
@@ -56,7 +60,7 @@ impl<'a> Done<'a> {
         let psnr = [truth.psnr(picture.planes.iter())?, truth.psnr(planes.iter().map(|plane| &plane.image))?];
         let done = Self { work, size, n_planes, psnr, seconds: started.elapsed().as_secs_f64() };
         if let Some(path) = &arguments.picture.report {
-            let page = page(arguments, (&picture, &planes, &truth), &done)?;
+            let page = page(arguments, (&picture, &damage, &planes, &truth), &done)?;
             sparsemble_paper::write(path, page.html(arguments.run.threads)?)?;
         }
         Ok(done)
@@ -127,10 +131,21 @@ fn kernel(text: &str, size: Size) -> Result<Blur> {
     }
 }
 
+/// A picture in colour whose missing pixels are painted over, as in the studio: their values mean nothing.
+fn painted(planes: &[GrayImage], mask: &Mask) -> sparsemble::Result<Vec<GrayImage>> {
+    let colour = |(number, level): (usize, f64)| {
+        let plane = &planes[number.min(planes.len() - 1)];
+        let mut samples = vec![level; plane.samples().len()];
+        mask.seen().iter().for_each(|&pixel| samples[pixel] = plane.samples()[pixel]);
+        GrayImage::new(plane.size(), samples)
+    };
+    MISSING.into_iter().enumerate().map(colour).collect()
+}
+
 /// The page to look at.
 fn page(
     arguments: &RestoreArguments,
-    (picture, planes, truth): (&Picture, &[Restored], &Truth),
+    (picture, damage, planes, truth): (&Picture, &Damage, &[Restored], &Truth),
     Done { work, size, psnr: [damaged, psnr], seconds, .. }: &Done<'_>,
 ) -> Result<PicturePage> {
     let (window, sigma) = (Window::of(*size), arguments.sigma());
@@ -139,13 +154,15 @@ fn page(
         Task::Denoise => {
             (format!("{name}, without its noise"), format!("noise of standard deviation {sigma} taken out"))
         }
-        Task::Inpaint => (format!("{name}, filled in"), "missing pixels filled in".to_owned()),
+        Task::Inpaint => (format!("{name}, filled in"), "missing pixels, pink before, filled in".to_owned()),
         Task::Deblur => (format!("{name}, sharp again"), "blur undone".to_owned()),
     };
-    let mut layers = vec![
-        layer("before", *damaged, window.cut_all(&picture.planes)?),
-        layer("restored", *psnr, window.cut_all(planes.iter().map(|plane| &plane.image))?),
-    ];
+    let before = match damage {
+        Damage::Inpaint(mask, _) => window.cut_all(&painted(&picture.planes, mask)?)?,
+        Damage::Denoise(_) | Damage::Deblur(..) => window.cut_all(&picture.planes)?,
+    };
+    let before = layer("before", *damaged, before);
+    let mut layers = vec![before, layer("restored", *psnr, window.cut_all(planes.iter().map(|plane| &plane.image))?)];
     if let Some(truth) = truth.planes() {
         layers.push(layer("original", None, window.cut_all(truth)?));
     }
@@ -156,7 +173,7 @@ fn page(
     Ok(PicturePage {
         program: "sparsemble restore",
         title,
-        lead: format!("{size} pixels, {done} in {seconds:.1} seconds."),
+        lead: format!("{size} pixels, {done}. It took {seconds:.1} seconds."),
         facts: qualities(&[("PSNR before", *damaged), ("PSNR restored", *psnr)]),
         window,
         layers,
@@ -175,7 +192,8 @@ fn report(arguments: &RestoreArguments, outcome: &Outcome<Done<'_>>) -> Result<(
             _ => String::new(),
         };
         format!(
-            "{task}: {size} picture ({seconds:.1} s){compared}\nwrote {}",
+            "{}: {task}, {size} pixels ({seconds:.1} s){compared}\nwrote {}",
+            work.input.display(),
             written(&arguments.picture, &work.output)
         )
     };

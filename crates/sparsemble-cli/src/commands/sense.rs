@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &SenseArguments) -> Result<()> {
     }
     let phi = phi(arguments)?;
     let progress = Progress::start("measuring")?;
-    let outcome = batch::each(&works, &progress, Run::default(), |work, _| Done::sense(arguments, &phi, work))?;
+    let outcome = batch::each(&works, many, &progress, Run::default(), |work, _| Done::sense(arguments, &phi, work))?;
     drop(progress);
     report(arguments, &outcome)
 }
@@ -78,7 +78,8 @@ fn phi(arguments: &SenseArguments) -> Result<Dense<f64>> {
 fn report(arguments: &SenseArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
     let line = |Done { work, size, n_planes, side, n_blocks, n_measurements }: &Done<'_>| {
         format!(
-            "{} pixels in {n_blocks} blocks of {side} × {side}: {n_measurements} measurements of each ({:.1} %)\nwrote {}",
+            "{}: {} pixels in {n_blocks} blocks of {side} × {side}, {n_measurements} measurements of each ({:.1} %)\nwrote {}",
+            work.input.display(),
             size.width * size.height * n_planes,
             100.0 * *n_measurements as f64 / (side * side) as f64,
             work.output.display()

@@ -26,9 +26,9 @@ fn weigh<T: Scalar>(arguments: &WeightsArguments) -> Result<()> {
     let Model::Ensemble(ensemble) = model else {
         bail!("{} is no ensemble; only its members can be weighted", arguments.model.display());
     };
-    let samples = matrix_file::read::<T>(&arguments.samples)?;
+    let progress = Progress::start("reading")?;
+    let samples = progress.reading("coding", |run| matrix_file::read_watched::<T>(&arguments.samples, run))?;
     let samples = samples.view();
-    let progress = Progress::start("coding")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     let (certificate, holds) = if arguments.per_sample {

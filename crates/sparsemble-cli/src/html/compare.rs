@@ -5,7 +5,8 @@ use std::fmt::Write;
 use anyhow::Result;
 use sparsemble::image::{GrayImage, Picture, Size};
 
-use super::{escaped, photo};
+use super::escaped;
+use super::picture::photos;
 
 /// How it is used; shown only where it can be.
 pub(crate) const HINT: &str = "<p class=\"scripted\">Drag the line, or move it by the arrow keys. Zoom by the buttons, by \
@@ -13,6 +14,9 @@ pub(crate) const HINT: &str = "<p class=\"scripted\">Drag the line, or move it b
 
 /// The most pixels of a picture on a page; of a larger one its middle is shown, so that pixels stay what they are.
 const MOST_PIXELS: usize = 1_600_000;
+
+/// What the files of pictures that are compared may take together: with a map of errors a page stays below 5 MB.
+const MOST_BYTES: usize = 2_500_000;
 
 /// A picture that can be compared with others.
 pub(crate) struct Layer {
@@ -30,8 +34,9 @@ pub(crate) fn compare(layers: &[Layer], right: usize, caption: &str) -> Result<S
          --widest: min(max(24rem, {}px), 85vh * {width} / {height})\">\n<div class=\"layers\">\n",
         2 * width
     );
-    for Layer { name, picture } in layers {
-        let (image, name) = (photo(picture, "", name)?, escaped(name));
+    let pictures: Vec<(&Picture, &str)> = layers.iter().map(|layer| (&layer.picture, layer.name.as_str())).collect();
+    for (Layer { name, .. }, image) in layers.iter().zip(photos(&pictures, "", MOST_BYTES)?) {
+        let name = escaped(name);
         let _ = writeln!(
             html,
             "<figure class=\"layer\" data-name=\"{name}\">{image}<figcaption>{name}</figcaption></figure>"

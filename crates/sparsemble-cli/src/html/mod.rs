@@ -6,11 +6,15 @@ mod picture;
 
 use std::fmt::Write;
 
+use crate::streams;
+
 pub(crate) use compare::{HINT, Layer, Window, compare};
 pub(crate) use picture::{heat_map, photo, picture, plot};
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("compare.css"));
 const SCRIPT: &str = include_str!("compare.js");
+/// Before anything is shown: that scripts run.
+const MARK: &str = "document.documentElement.classList.add(\"js\")\n";
 
 /// Nothing but what is in the page itself.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
@@ -18,15 +22,17 @@ const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inlin
 /// A table of more columns has less room between them.
 const MANY: usize = 7;
 
-/// A whole page: what is in the bar of the browser, what is said of its looks beyond the common, and what is on it.
+/// A whole page: what is in the bar of the browser, what is said of its looks beyond the common, and what is on it. The
+/// script is there for pictures to be compared, and nowhere else.
 pub(crate) fn document(title: &str, style: &str, body: &str) -> String {
+    let needed = body.contains("<figure class=\"compare\"");
+    let [mark, script] =
+        [MARK, SCRIPT].map(|text| if needed { format!("<script>\n{text}</script>\n") } else { String::new() });
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <title>{}</title>\n<style>\n{STYLE}{style}</style>\n\
-         <script>document.documentElement.classList.add(\"js\")</script>\n</head>\n<body>\n{body}\
-         <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+         <title>{}</title>\n<style>\n{STYLE}{style}</style>\n{mark}</head>\n<body>\n{body}{script}</body>\n</html>\n",
         escaped(title)
     )
 }
@@ -61,7 +67,7 @@ impl Page {
     pub(crate) fn end(mut self, settings: &[(&str, String)]) -> String {
         let rows: Vec<String> = settings
             .iter()
-            .map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(value)))
+            .map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(&streams::named(value))))
             .collect();
         let html = format!("<dl class=\"settings\">\n{}\n</dl>\n{}", rows.join("\n"), shell(&command()));
         self.section("settings", "Settings, and the command to repeat it", &html);
@@ -97,21 +103,37 @@ pub(crate) struct Cell {
     pub(crate) best: bool,
 }
 
+/// What becomes of a table on a telephone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Narrow {
+    /// Every row becomes a list, each cell beside its heading: for words.
+    List,
+    /// It stays a table: for small numbers.
+    Table,
+}
+
 /// A table: the headings of all columns, and rows that begin with their own.
-pub(crate) fn table(headings: &[String], rows: &[(String, Vec<Cell>)]) -> String {
+pub(crate) fn table(headings: &[String], rows: &[(String, Vec<Cell>)], narrow: Narrow) -> String {
     let heading = |text: &String| format!("<th scope=\"col\">{}</th>", escaped(text));
-    let cell = |Cell { text, best }: &Cell| {
+    let cell = |(Cell { text, best }, heading): (&Cell, &String)| {
         // A number and its unit stay together.
-        let text = escaped(text).replace(" dB", "&nbsp;dB").replace(" %", "&nbsp;%");
-        format!("<td{}>{text}</td>", if *best { " class=\"best\"" } else { "" })
+        let text = ["dB", "%", "points"]
+            .into_iter()
+            .fold(escaped(text), |text, unit| text.replace(&format!(" {unit}"), &format!("&nbsp;{unit}")));
+        let class = if *best { " class=\"best\"" } else { "" };
+        format!("<td{class} data-heading=\"{}\">{text}</td>", escaped(heading))
     };
     let row = |(name, cells): &(String, Vec<Cell>)| {
-        let cells = cells.iter().map(cell).collect::<String>();
+        let cells = cells.iter().zip(headings.iter().skip(1)).map(cell).collect::<String>();
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escaped(name))
     };
     format!(
         "<div class=\"scroll\"><table class=\"{}\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
-        if headings.len() > MANY { "dense" } else { "" },
+        match narrow {
+            Narrow::List => "listed",
+            Narrow::Table if headings.len() > MANY => "dense",
+            Narrow::Table => "",
+        },
         headings.iter().map(heading).collect::<String>(),
         rows.iter().map(row).collect::<String>()
     )
@@ -159,13 +181,20 @@ mod tests {
         page.section(
             "one",
             "<s>",
-            &table(&["<th>".into()], &[("<a>".into(), vec![Cell { text: "<p>".into(), best: true }])]),
+            &table(
+                &["<th>".into(), "<em>".into()],
+                &[("<a>".into(), vec![Cell { text: "<p>".into(), best: true }])],
+                Narrow::List,
+            ),
         );
         let html = page.end(&[("<dt>", "<dd>".into())]);
         for tag in ["<i>", "<b>", "<u>", "<s>", "<a>", "<p>"] {
             assert!(!html.contains(tag), "{tag}");
         }
-        assert!(html.contains("<title>&lt;b&gt;</title>") && html.contains("<td class=\"best\">&lt;p&gt;</td>"));
+        assert!(
+            html.contains("<title>&lt;b&gt;</title>")
+                && html.contains("<td class=\"best\" data-heading=\"&lt;em&gt;\">&lt;p&gt;</td>")
+        );
         assert!(html.contains("<dt>&lt;dt&gt;</dt><dd>&lt;dd&gt;</dd>"));
     }
 

@@ -4,12 +4,20 @@ use anyhow::Result;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sparsemble::Run;
-use sparsemble::image::{BitDepth, GrayImage, HEAT, HeatMap, Picture, PictureFormat, Size, encode_picture, encode_png};
+use sparsemble::image::{
+    BitDepth, GrayImage, HEAT, HeatMap, Picture, PictureFormat, Size, encode_jpeg, encode_picture, encode_png,
+};
 
 use super::{escaped, figure};
 
 /// A picture of at most so many bytes is kept without loss.
 const LOSSLESS: usize = 300_000;
+
+/// What a file may take that stands alone on a page; with those to be compared a page stays below 5 MB.
+const MOST_BYTES: usize = 700_000;
+
+/// Qualities of photographs with loss, the best first. That of the first is not seen; only noise needs the last ones.
+const QUALITIES: [u8; 7] = [95, 90, 82, 72, 60, 45, 25];
 
 /// The size that a map of quantities has at most: they are smooth.
 const MAP: Size = Size { width: 900, height: 900 };
@@ -21,15 +29,39 @@ pub(crate) fn picture(picture: &GrayImage, class: &str, description: &str) -> Re
 
 /// A photograph, without loss if it is small; the loss of a large one is not seen.
 pub(crate) fn photo(picture: &Picture, class: &str, description: &str) -> Result<String> {
-    let shallow = Picture { depth: BitDepth::Eight, planes: picture.planes.clone() };
-    let mut found = ("png", encode_picture(&shallow, PictureFormat::Png)?);
-    if found.1.len() > LOSSLESS {
-        let jpeg = encode_picture(&shallow, PictureFormat::Jpeg)?;
-        if jpeg.len() < found.1.len() {
-            found = ("jpeg", jpeg);
+    Ok(photos(&[(picture, description)], class, MOST_BYTES)?.concat())
+}
+
+/// Photographs to be compared. Those that are large have one quality, the best in which all of them together take no
+/// more than these bytes: what is seen to differ are the pictures.
+pub(crate) fn photos(pictures: &[(&Picture, &str)], class: &str, most: usize) -> Result<Vec<String>> {
+    let shallow = |(picture, _): &(&Picture, _)| Picture { depth: BitDepth::Eight, planes: picture.planes.clone() };
+    let shallow: Vec<Picture> = pictures.iter().map(shallow).collect();
+    let exact = shallow.iter().map(|picture| encode_picture(picture, PictureFormat::Png));
+    let exact = exact.collect::<sparsemble::Result<Vec<_>>>()?;
+    let mut files = Vec::new();
+    for quality in QUALITIES {
+        let pairs = shallow.iter().zip(&exact);
+        files = pairs.map(|(picture, exact)| shortest(picture, exact, quality)).collect::<Result<Vec<_>>>()?;
+        if files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() <= most {
+            break;
         }
     }
-    Ok(image(found.0, &found.1, shallow.planes[0].size(), class, description))
+    let files = files.iter().zip(pictures).map(|((kind, bytes), (picture, description))| {
+        image(kind, bytes, picture.planes[0].size(), class, description)
+    });
+    Ok(files.collect())
+}
+
+/// The file of a picture and its kind: without loss if that is short.
+fn shortest(picture: &Picture, exact: &[u8], quality: u8) -> Result<(&'static str, Vec<u8>)> {
+    if exact.len() > LOSSLESS {
+        let jpeg = encode_jpeg(picture, quality)?;
+        if jpeg.len() < exact.len() {
+            return Ok(("jpeg", jpeg));
+        }
+    }
+    Ok(("png", exact.to_vec()))
 }
 
 /// How large the deviations of planes are and where, with the meaning of the colours.
@@ -78,6 +110,26 @@ mod tests {
         assert!(photo(&noise(60), "", "").unwrap().contains("data:image/png;"));
         let large = photo(&noise(600), "", "a \"b\"").unwrap();
         assert!(large.contains("data:image/jpeg;") && large.contains("alt=\"a &quot;b&quot;\" width=\"600\""));
+    }
+
+    #[test]
+    fn pictures_of_noise_take_no_more_than_they_may_and_are_of_one_quality() {
+        let (loud, quiet) = (noise(1200), GrayImage::from_fn(Size { width: 1200, height: 1200 }, waves).unwrap());
+        let quiet = Picture { planes: vec![quiet; 3], depth: BitDepth::Eight };
+        let pictures = [(&loud, "a"), (&loud, "b"), (&quiet, "c")];
+        let most = 2_000_000;
+        let files: usize = photos(&pictures, "", most).unwrap().iter().map(String::len).sum();
+        // Four letters for three bytes, and a little for each element.
+        assert!(files < most / 3 * 4 + 1000 && files > most / 2, "{files}");
+        let free = photos(&pictures, "", usize::MAX).unwrap();
+        assert!(free.iter().map(String::len).sum::<usize>() > 2 * files);
+        assert_eq!(free[0].replace("alt=\"a\"", ""), free[1].replace("alt=\"b\"", ""));
+        let bound = photos(&pictures, "", most).unwrap();
+        assert!(bound[2].len() < free[2].len(), "the quiet one is not better than the loud ones");
+    }
+
+    fn waves(row: usize, column: usize) -> f64 {
+        128.0 + 100.0 * ((row * row + 3 * row * column) as f64 / 500.0).sin()
     }
 
     #[test]

@@ -44,12 +44,17 @@ fn files_that_fail_do_not_stop_the_others_and_are_listed_at_the_end() {
             assert!(out.contains(&format!("wrote out/{result}")), "{out}");
             assert!(program.path("out").join(result).is_file());
         }
+        for input in ["in/a.png: ", "in/d.png: "] {
+            assert!(out.contains(input), "the lines of {words} do not say of what: {out}");
+        }
         let left = fs::read_dir(program.path("out")).unwrap().count();
         assert_eq!(left, 2, "nothing of what failed is left");
         if words.starts_with("sense") {
             let (out, _) = program.succeed("recover out/a.npz out/d.npz -o recovered --reference in/a.png");
             assert_eq!(out.matches("PSNR").count(), 2, "{out}");
             assert_eq!(read(program.path("recovered/d.png")).unwrap().size(), Size { width: 40, height: 32 });
+            let (out, _) = program.succeed("recover out -o from_folder");
+            assert_eq!(out.matches("wrote from_folder/").count(), 2, "{out}");
         }
         fs::remove_dir_all(program.path("out")).unwrap();
     }
@@ -63,14 +68,18 @@ fn a_second_run_can_leave_out_what_is_done() {
     partly(&program, "upscale in --method bicubic -o out");
     let before = program.bytes("out/a_x2.png");
     let refused = program.fail("upscale in --method bicubic -o out", 1);
-    assert!(refused.contains("exists") && refused.contains("--skip-existing"), "{refused}");
+    assert_eq!(
+        refused,
+        "out/a_x2.png exists; add --skip-existing to leave out what is done, or --force to do it again"
+    );
     for name in ["b.png", "c.jpg"] {
         fs::copy(program.path("in/a.png"), program.path("in").join(name)).unwrap();
     }
     let (out, _) = program.succeed("upscale in --method bicubic -o out --skip-existing");
     assert_eq!(out.matches("wrote").count(), 2, "{out}");
     assert_eq!(program.bytes("out/a_x2.png"), before);
-    program.succeed("upscale in --method bicubic -o out --skip-existing");
+    let (out, _) = program.succeed("upscale in --method bicubic -o out --skip-existing");
+    assert_eq!(out, "nothing is left to do: all results exist\n");
 }
 
 #[test]
@@ -79,6 +88,30 @@ fn one_file_that_fails_says_so_in_one_line() {
     assert!(program.fail("restore in/b.png --task denoise -o x.png", 1).starts_with("in/b.png: "));
     assert!(program.fail("eval in/c.jpg --reference in/a.png", 1).starts_with("in/c.jpg: "));
     assert!(!program.path("x.png").exists());
+}
+
+#[test]
+fn a_folder_of_which_one_file_is_left_and_fails_still_prints_its_object() {
+    let program = program();
+    fs::create_dir(program.path("one")).unwrap();
+    fs::copy(program.path("in/b.png"), program.path("one/b.png")).unwrap();
+    fs::remove_file(program.path("in/c.jpg")).unwrap();
+    for words in ["upscale in --method bicubic", "restore in --task denoise", "sense in"] {
+        assert_eq!(program.run(&format!("{words} -o out")).status.code(), Some(1), "{words}");
+        for left in [format!("{words} -o out --skip-existing"), words.replacen("in", "one", 1) + " -o new"] {
+            let output = program.run(&format!("{left} --json"));
+            assert_eq!(output.status.code(), Some(1), "{left}");
+            let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&left);
+            assert_eq!(object["pictures"].as_array().unwrap().len(), 0, "{left}");
+            assert!(object["failed"][0]["input"].as_str().unwrap().ends_with("b.png"), "{left}");
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(said.starts_with("error: ") && said.lines().count() == 1 && said.contains("b.png: "), "{said}");
+        }
+        fs::remove_dir_all(program.path("out")).unwrap();
+    }
+    let output = program.run("eval one --reference in/a.png --json");
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(object["mean"].is_null() && object["failed"].as_array().unwrap().len() == 1, "{object}");
 }
 
 #[test]

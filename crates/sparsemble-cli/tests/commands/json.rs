@@ -63,6 +63,9 @@ fn every_object_has_the_fields_that_are_documented() {
         ("upscale a.png bad.png --method bicubic -o large", 1),
         ("eval a.png bad.png --reference b.png", 1),
         ("cluster samples.npy -k 3 -o clusters.csv", 0),
+        ("completions bash", 0),
+        ("man", 0),
+        ("man pages", 0),
     ] {
         let output = program.run(&format!("{words} --json"));
         assert_eq!(output.status.code(), Some(code), "{words}: {}", String::from_utf8_lossy(&output.stderr));

@@ -168,13 +168,37 @@ fn colours_and_progress_are_for_terminals_that_want_them() {
     };
     assert!(shown.contains("restoring") && shown.contains(" %  ") && shown.contains(" left"), "{shown}");
     let (out, err) = program.succeed(words);
-    assert!(out.starts_with("denoise") && err.is_empty(), "{out}{err}");
+    assert!(out.starts_with("a.png: denoise, 200×160 pixels") && err.is_empty(), "{out}{err}");
 
     let coloured = on_a_terminal(&program, "info nothing", false).unwrap();
     assert!(coloured.contains("\x1b[31m") && coloured.contains("error:"), "{coloured}");
     let plain = on_a_terminal(&program, "info nothing", true).unwrap();
     assert!(plain.starts_with("error: cannot read nothing"), "{plain}");
     assert!(program.fail("info nothing", 1).starts_with("cannot read nothing"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn reading_a_long_table_is_seen_on_a_terminal() {
+    let program = program();
+    program.succeed("train --method boost-ex --atoms 8 --models 3 -o m samples.npy");
+    let line = (0..16).map(|i| format!("{}.2500000", i % 10)).collect::<Vec<_>>().join(",");
+    // Many times what is read before the bar moves.
+    fs::write(program.path("long.csv"), (line + "\n").repeat(40_000)).unwrap();
+    for words in [
+        "encode m long.csv -o codes.npz",
+        "weights m long.csv -o better",
+        "reconstruct m --samples long.csv -o again.npy",
+        "train --method rand-ex-av --atoms 8 --models 2 -o other long.csv",
+        "cluster long.csv -k 2 -o c.csv",
+    ] {
+        let Some(shown) = on_a_terminal(&program, words, true) else {
+            eprintln!("skipped: there is no `script` to make a terminal with");
+            return;
+        };
+        let seen = shown.split(['\r', '\n']).find(|line| line.contains("reading") && line.contains(" left"));
+        assert!(seen.is_some(), "{words}: {shown}");
+    }
 }
 
 #[cfg(target_os = "linux")]

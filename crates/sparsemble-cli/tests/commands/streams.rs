@@ -57,6 +57,27 @@ fn what_goes_through_streams_is_what_goes_through_files() {
 }
 
 #[test]
+fn a_model_that_is_printed_is_the_one_that_is_written() {
+    let program = program();
+    let words = "train --method boost-ex --atoms 8 --models 3 samples.npy";
+    program.succeed(&format!("{words} -o m"));
+    let piped = program.run(&format!("{words} -o - --report page.html"));
+    let said = text(&piped.stderr);
+    assert!(piped.status.success(), "{said}");
+    assert_eq!(piped.stdout, program.bytes("m"));
+    assert!(said.contains("wrote the standard output; look at page.html"), "{said}");
+    assert_eq!(program.files(), ["a.png", "m", "page.html", "samples.npy"]);
+    let again = fed(&program, "train --method boost-ex --atoms 8 --models 3 - -o -", &program.bytes("samples.npy"));
+    assert!(again.status.success() && !text(&again.stderr).contains("info"), "{}", text(&again.stderr));
+    let codes = fed(&program, "encode - samples.npy -o c.npz", &again.stdout);
+    assert!(codes.status.success());
+    let page = fed(&program, "upscale - --method bicubic --report p.html -o large.png", &program.bytes("a.png"));
+    assert!(page.status.success());
+    let page = text(&program.bytes("p.html"));
+    assert!(page.contains("<dt>picture</dt><dd>the standard input</dd>") && !page.contains("/stdin."));
+}
+
+#[test]
 fn the_kind_of_what_is_printed_can_be_chosen() {
     let program = program();
     let out = program.run("upscale a.png --method bicubic -o - --format bmp");
@@ -82,7 +103,9 @@ fn what_cannot_go_through_a_stream_is_refused() {
         ("eval - --reference -", 2, "one standard input"),
         ("upscale - a.png -o -", 2, "several results"),
         ("upscale a.png -o x.png --uncertainty -", 2, "main result only"),
-        ("train --method rand-ex-av -o - samples.npy", 2, "main result only"),
+        ("train --method rand-ex-av -o - --resume samples.npy", 2, "give --output the name of that file"),
+        ("train --method rand-ex-av -o - --json samples.npy", 2, "--json"),
+        ("train --method rand-ex-av -o - --report - samples.npy", 2, "main result only"),
         ("cluster - -k 2 -o c.csv", 1, "the standard input: "),
     ] {
         let output = fed(&program, words, &picture);

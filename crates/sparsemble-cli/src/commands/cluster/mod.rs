@@ -11,7 +11,7 @@ use sparsemble::clustering::{
 };
 use sparsemble::coding::SparseCodes;
 use sparsemble::graph::Graph;
-use sparsemble::matrix_file::{self, Classes, LabelledSamples, read_labelled};
+use sparsemble::matrix_file::{self, Classes, LabelledSamples, read_labelled_watched};
 use sparsemble::metrics::Agreement;
 use sparsemble::{Run, Scalar};
 
@@ -46,13 +46,15 @@ struct Found {
 }
 
 fn cluster<T: Scalar>(arguments: &ClusterArguments) -> Result<()> {
-    let data = read_labelled::<T>(&arguments.samples, arguments.label_column.as_deref()).map_err(|error| {
+    let progress = Progress::start("reading")?;
+    let labels = arguments.label_column.as_deref();
+    let read = progress.reading("preparing", |run| read_labelled_watched::<T>(&arguments.samples, labels, run));
+    let data = read.map_err(|error| {
         let is_text = arguments.label_column.is_none() && error.to_string().contains("is not a number");
         if is_text { anyhow!("{error}; a column of classes is named by --label-column") } else { error.into() }
     })?;
-    warn_of_labels(arguments, &data)?;
+    progress.suspended(|| warn_of_labels(arguments, &data))?;
     let clustering = settings(arguments);
-    let progress = Progress::start("preparing")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     let (mut seconds, mut since) = (Vec::new(), Instant::now());

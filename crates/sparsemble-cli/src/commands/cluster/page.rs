@@ -11,7 +11,7 @@ use sparsemble_paper::plot::{Labels, Series, lines};
 
 use super::{Found, headline};
 use crate::args::ClusterArguments;
-use crate::html::{self, Cell, Page, facts, figure, table};
+use crate::html::{self, Cell, Narrow, Page, facts, figure, table};
 
 /// The most points that are drawn; of more, every so many.
 const MOST_POINTS: usize = 4000;
@@ -138,5 +138,5 @@ pub(crate) fn confusion(classes: &Classes, agreement: &Agreement) -> String {
     let rows: Vec<_> = classes.names.iter().enumerate().take(counts.rows()).map(row).collect();
     let caption =
         "How many samples of each class are in each cluster. A class and the cluster that goes with it stand out.";
-    format!("<p>{caption}</p>\n{}", table(&headings, &rows))
+    format!("<p>{caption}</p>\n{}", table(&headings, &rows, Narrow::Table))
 }

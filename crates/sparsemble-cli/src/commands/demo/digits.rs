@@ -1,7 +1,5 @@
 //! The table: handwritten digits, grouped without being told what they are.
 
-use std::path::Path;
-
 use anyhow::{Context, Result};
 use sparsemble::clustering::{Clusters, GraphClustering, GraphClusters, GraphForm};
 use sparsemble::image::GrayImage;
@@ -10,8 +8,8 @@ use sparsemble::matrix_file::{Classes, MatrixFile, read_labelled};
 use sparsemble::metrics::Agreement;
 use sparsemble::patch::mosaic;
 use sparsemble::{Draw, Matrix, MatrixView, Run};
+use tempfile::TempDir;
 
-use super::folder::Folder;
 use super::task::timed;
 use crate::photographs::DIGITS;
 
@@ -37,16 +35,18 @@ pub(super) struct Digits {
 }
 
 impl Digits {
-    /// Writes the table to the folder, where a command finds it again, and groups what it holds.
-    pub(super) fn group(folder: &Folder, run: Run<'_>) -> Result<Self> {
-        let table = folder.write_text(FILE, DIGITS)?;
-        let data = read_labelled::<f32>(&table as &Path, Some("digit"))?;
+    /// Groups the digits of the table, read as a command reads them.
+    pub(super) fn group(run: Run<'_>) -> Result<Self> {
+        let folder = TempDir::with_prefix("sparsemble-").context("cannot make a folder for the digits")?;
+        let table = folder.path().join(FILE);
+        sparsemble_paper::write(&table, DIGITS)?;
+        let data = read_labelled::<f32>(&table, Some("digit"))?;
         let classes = data.classes.context("the digits are named")?;
         let clustering = GraphClustering { form: GraphForm::Explicit, ..GraphClustering::new(Clusters::Count(COUNT)) };
-        let ready = clustering.prepare(data.samples.view(), run)?;
-        let k_means = k_means(ready.samples.view(), run)?;
+        let ready = clustering.prepare(data.samples.view(), run.part(0..1, 16))?;
+        let k_means = k_means(ready.samples.view(), run.part(1..2, 16))?;
         let k_means = Agreement::between(&classes.of_samples, &ready.duplicates.spread(&k_means)?)?;
-        let (found, seconds) = timed(|| Ok(clustering.cluster(ready, 0, &mut |_| (), run)?))?;
+        let (found, seconds) = timed(|| Ok(clustering.cluster(ready, 0, &mut |_| (), run.part(2..16, 16))?))?;
         let ours = Agreement::between(&classes.of_samples, &found.labels)?;
         let clusters = clusters(&data.samples, &found.labels, (&classes, &ours))?;
         Ok(Self { found, classes, ours, k_means, clusters, seconds })
@@ -56,7 +56,10 @@ impl Digits {
 /// The best of several starts.
 fn k_means(samples: MatrixView<'_, f32>, run: Run<'_>) -> Result<Vec<u32>> {
     let masses = vec![1.0; samples.columns()];
-    let start = |round: u64| WeightedKMeans::new(COUNT).fit(samples, &masses, Draw { seed: 0, round }, run);
+    let start = |round: u64| {
+        let run = run.part(round as usize..round as usize + 1, STARTS as usize);
+        WeightedKMeans::new(COUNT).fit(samples, &masses, Draw { seed: 0, round }, run)
+    };
     let starts = (0..STARTS).map(start).collect::<sparsemble::Result<Vec<_>>>()?;
     let best = starts.into_iter().min_by(|a, b| a.inertia.total_cmp(&b.inertia));
     Ok(best.context("there is a start")?.assignments)

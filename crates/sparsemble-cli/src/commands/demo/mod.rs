@@ -1,7 +1,6 @@
 //! `sparsemble demo`: what the program can do, on photographs and a table that are part of it.
 
 mod digits;
-mod folder;
 mod page;
 mod photos;
 mod report;
@@ -10,20 +9,21 @@ mod task;
 use std::ops::ControlFlow;
 
 use anyhow::Result;
-use serde_json::json;
 use sparsemble::Run;
+use sparsemble::image::{PictureFormat, encode_picture};
 
 use crate::args::DemoArguments;
 use crate::output::print;
+use crate::own_folder::OwnFolder;
+use crate::photographs;
 use crate::progress::Progress;
 use digits::Digits;
-use folder::Folder;
 use report::Report;
 use task::Task;
 
 pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
     // Claimed first: a folder that cannot be used should not cost the user the wait.
-    let folder = Folder::claim(&arguments.output, arguments.force)?;
+    let folder = OwnFolder::claim(&arguments.output, "demo", arguments.force)?;
     let progress = Progress::start("")?;
     let threads = arguments.threads();
     let mut tasks = Vec::new();
@@ -31,15 +31,17 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
         let tell = |done: usize, total: usize| -> ControlFlow<()> { progress.tell_of(name, done, total) };
         tasks.push(make(Run::threads(threads).on_progress(&tell))?);
     }
-    // From here on the folder is ours, whatever happens.
-    folder.mark(&json!({ "program": "sparsemble demo", "unfinished": true }))?;
-    let digits = Digits::group(&folder, Run::threads(threads))?;
+    let tell = |done: usize, total: usize| progress.tell_of("grouping digits", done, total);
+    let digits = Digits::group(Run::threads(threads).on_progress(&tell))?;
     drop(progress);
     let report = Report { tasks: &tasks, digits: &digits, threads, folder: folder.path() };
-    folder.mark(&report.json())?;
+    // Nothing is written before all is there to be written: who stops the demo finds nothing of it.
+    folder.begin()?;
     for (name, picture) in tasks.iter().flat_map(Task::files) {
-        folder.write_picture(&name, picture)?;
+        folder.write(&name, encode_picture(picture, PictureFormat::Png)?)?;
     }
-    let page = folder.write_text("index.html", &page::of(&report)?)?;
+    folder.write(digits::FILE, photographs::DIGITS)?;
+    let page = folder.write("index.html", page::of(&report)?)?;
+    folder.mark(&report.json())?;
     print(arguments.json, &report.json(), &format!("{}\nOpen {} to see the pictures.", report.text(), page.display()))
 }

@@ -9,7 +9,7 @@ use super::report::{HEADINGS, Report};
 use super::task::{Answer, Task, part};
 use crate::commands::cluster::page::{confusion, map};
 use crate::commands::picture_page::atoms;
-use crate::html::{Cell, HINT, Layer, Page, compare, escaped, photo, picture, shell, table};
+use crate::html::{Cell, HINT, Layer, Narrow, Page, compare, escaped, photo, picture, shell, table};
 
 /// The side of the pieces at the top of the page.
 const DETAIL: usize = 160;
@@ -74,7 +74,7 @@ fn summary(report: &Report) -> String {
         .collect();
     let note = "<p>PSNR against the original, or the share of the digits that are in the right group: more is better. The gain is \
                 over the baseline.</p>\n";
-    format!("{}{note}", table(&HEADINGS.map(str::to_owned), &rows))
+    format!("{}{note}", table(&HEADINGS.map(str::to_owned), &rows, Narrow::List))
 }
 
 fn section(task: &Task, report: &Report) -> Result<String> {

@@ -39,7 +39,7 @@ impl Report<'_> {
                 "–".to_owned(),
                 format!("K-Means {k_means:.1} %"),
                 format!("{ours:.1} %"),
-                format!("{:+.1} %", ours - k_means),
+                format!("{:+.1} points", ours - k_means),
             ],
         );
         self.tasks.iter().map(of_task).chain([digits]).collect()
@@ -48,7 +48,7 @@ impl Report<'_> {
     pub(super) fn text(&self) -> String {
         let line = |name: &str, cells: [&str; 4]| {
             let [before, usual, ours, gain] = cells;
-            format!("{name:32}{before:>24}{usual:>26}{ours:>13}{gain:>11}\n")
+            format!("{name:32}{before:>24}{usual:>26}{ours:>13}{gain:>13}\n")
         };
         let [name, cells @ ..] = HEADINGS;
         let mut text = line(name, cells);

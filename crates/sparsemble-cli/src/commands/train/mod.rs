@@ -130,7 +130,7 @@ impl<'a, T: Scalar> Training<'a, T> {
         let told = error.map_or(String::new(), |error| format!(", error {error:.4e}"));
         let text = format!(
             "{method}: {} of {} features, from {n_samples} samples{told} ({seconds:.1} s)\n\
-             wrote {output}; {}",
+             wrote {output}{}",
             description.words(),
             description.features(),
             page::look(self.arguments, &format!("look at it with: sparsemble info {output}")),

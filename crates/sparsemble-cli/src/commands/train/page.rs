@@ -10,6 +10,7 @@ use crate::commands::mosaics::mosaics;
 use crate::commands::picture_page::atoms;
 use crate::description::{Description, error, errors};
 use crate::html::{self, Page, facts};
+use crate::streams;
 
 pub(super) fn of<T: Scalar>(
     arguments: &TrainArguments,
@@ -43,9 +44,13 @@ pub(super) fn of<T: Scalar>(
     Ok(page.end(&settings))
 }
 
-/// What is said at the end: the page to look at, or else how to look at the model.
+/// What is said at the end: the page to look at, or else how to use the model, unless that is on its way elsewhere.
 pub(super) fn look(arguments: &TrainArguments, otherwise: &str) -> String {
-    arguments.report.as_ref().map_or_else(|| otherwise.to_owned(), |path| format!("look at {}", path.display()))
+    match &arguments.report {
+        Some(path) => format!("; look at {}", path.display()),
+        None if streams::is_output(&arguments.output) => String::new(),
+        None => format!("; {otherwise}"),
+    }
 }
 
 /// The error after each step; those of the members and of held-out samples beside it, where there are any.

@@ -7,8 +7,9 @@ use sparsemble::model_file::{self, Record};
 use sparsemble::{Error, Model, Scalar};
 
 use crate::args::TrainArguments;
-use crate::failure::Interrupted;
+use crate::failure::{Interrupted, Usage};
 use crate::output::{claim, claim_for};
+use crate::streams;
 
 /// The model file and the checkpoint beside it.
 pub(super) struct Place {
@@ -20,6 +21,11 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn claim(arguments: &TrainArguments) -> Result<Self> {
         let model = arguments.output.clone();
+        if arguments.resume && streams::is_output(&model) {
+            let message =
+                "--resume goes on from the checkpoint beside a model file; give --output the name of that file";
+            return Err(Usage(message.into()).into());
+        }
         let mut name = model.clone().into_os_string();
         name.push(".checkpoint");
         let checkpoint = PathBuf::from(name);
@@ -63,7 +69,10 @@ impl Place {
         if !matches!(error, Error::Interrupted { .. }) {
             return error.into();
         }
-        let message = if self.checkpoint.exists() {
+        let message = if streams::is_output(&self.model) {
+            "interrupted; a run can only be resumed if --output is a file, which has its checkpoint beside it"
+                .to_owned()
+        } else if self.checkpoint.exists() {
             format!("interrupted; run the same command with --resume to go on from {}", self.checkpoint.display())
         } else {
             format!("interrupted before the first step of {} was done; nothing is kept", self.model.display())

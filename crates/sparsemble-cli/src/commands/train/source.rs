@@ -100,21 +100,22 @@ impl Sources {
             Self::Pictures(pictures) => draw(pictures, patches, seed, progress),
             Self::Matrices(matrices) => {
                 let description = format!("rows of {}", names(matrices));
-                Ok(Samples { values: rows(matrices)?, description, parameters: BTreeMap::new() })
+                Ok(Samples { values: rows(matrices, progress)?, description, parameters: BTreeMap::new() })
             }
         }
     }
 }
 
 /// One matrix as it is, several one after the other.
-fn rows<T: Scalar>(paths: &[PathBuf]) -> Result<Values<T>> {
+fn rows<T: Scalar>(paths: &[PathBuf], progress: &Progress) -> Result<Values<T>> {
+    let read = |path: &PathBuf| progress.reading("reading", |run| matrix_file::read_watched::<T>(path, run));
     if let [path] = paths {
-        return Ok(Values::File(matrix_file::read(path)?));
+        return Ok(Values::File(read(path)?));
     }
     let mut values = Vec::new();
     let mut shape: Option<(usize, usize)> = None;
     for path in paths {
-        let file = matrix_file::read::<T>(path)?;
+        let file = read(path)?;
         let (n_features, n_samples) = (file.n_features(), file.n_samples());
         let (expected, before) = shape.unwrap_or((n_features, 0));
         if n_features != expected {

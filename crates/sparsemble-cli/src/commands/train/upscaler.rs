@@ -86,7 +86,7 @@ fn report(
 ) -> Result<()> {
     let (output, description) = (arguments.output.display(), Description::of(model));
     let text = format!(
-        "{}, from {n_pictures} pictures ({seconds:.1} s)\nwrote {output}; {}",
+        "{}, from {n_pictures} pictures ({seconds:.1} s)\nwrote {output}{}",
         description.words(),
         page::look(arguments, &format!("use it with: sparsemble upscale --model {output}"))
     );

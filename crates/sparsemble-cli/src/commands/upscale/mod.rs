@@ -31,13 +31,14 @@ const LEAST: usize = 2;
 const LARGEST: usize = 4;
 
 pub(crate) fn run(arguments: &UpscaleArguments) -> Result<()> {
-    let works = works(arguments)?;
+    let many = are_many(&arguments.inputs);
+    let works = works(arguments, many)?;
     let progress = Progress::start("enlarging")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     // By scale.
     let mut methods = BTreeMap::new();
-    let outcome = batch::each(&works, &progress, run, |work, run| enlarge(work, arguments, &mut methods, run))?;
+    let outcome = batch::each(&works, many, &progress, run, |work, run| enlarge(work, arguments, &mut methods, run))?;
     drop(progress);
     report(arguments, &outcome)
 }
@@ -51,13 +52,13 @@ struct Done<'a> {
 }
 
 /// What is to be done, after every name has been checked.
-fn works(arguments: &UpscaleArguments) -> Result<Vec<Work>> {
+fn works(arguments: &UpscaleArguments, many: bool) -> Result<Vec<Work>> {
     if !(1.0..=LARGEST as f64).contains(&arguments.scale) {
         let message =
             format!("--scale {}: give 1 to {LARGEST}, and enlarge the result again for more", arguments.scale);
         return Err(Usage(message).into());
     }
-    let (inputs, many) = (pictures_of(&arguments.inputs)?, are_many(&arguments.inputs));
+    let inputs = pictures_of(&arguments.inputs)?;
     if let Some(path) = &arguments.uncertainty {
         claim_uncertainty(path, many, arguments.run.force)?;
     }
