@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::workspace::{Workspace, run};
 use crate::{python, rust};
 
-/// Makes the pages and takes `docs/figures/demo.jpg` and `docs/figures/report.jpg` of them.
+/// Makes the pages and takes `demo.jpg`, `report.jpg` and `studio.jpg` in `docs/figures` of them.
 pub(crate) fn take(workspace: &Workspace) -> Result<()> {
     let folder = workspace.empty_folder("screenshots")?;
     rust::build(workspace, "--bins")?;
@@ -19,5 +19,5 @@ pub(crate) fn take(workspace: &Workspace) -> Result<()> {
         run(Command::new(&program).args(words.split_whitespace()).current_dir(&folder))?;
     }
     let mut shoot = python::environment(workspace)?.python(workspace.root());
-    run(shoot.arg("python/screenshots.py").arg(&folder).arg("docs/figures"))
+    run(shoot.arg("python/screenshots.py").arg(&program).arg(&folder).arg("docs/figures"))
 }
