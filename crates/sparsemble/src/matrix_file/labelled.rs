@@ -51,14 +51,14 @@ impl Classes {
     }
 }
 
-/// Reads the samples of a file as [`read()`] does, and their classes.
+/// Reads the samples of a file as [`read`](super::read) does, and their classes.
 ///
 /// `classes` names them: in a `.csv` file a column, by its name in the header or its number from 1; in a `.npy` file a
 /// column by its number; in `.npz` and `.mat` files another array of the same file, with one entry for each sample. In a
 /// `.csv` file they may be any text, elsewhere they are numbers.
 ///
 /// # Errors
-/// As [`read()`]; if there are no such classes, or not one for each sample.
+/// As [`read`](super::read); if there are no such classes, or not one for each sample.
 ///
 /// # Example
 /// ```
