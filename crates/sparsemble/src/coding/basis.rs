@@ -138,13 +138,15 @@ impl<T: Scalar> CodingBasis<T> {
 
     /// The atoms of [`Self::columns`], packed in sixteen bits.
     pub(crate) fn coarse(&self) -> &CoarsePanels {
-        self.coarse.get_or_init(|| self.pack_coarsely(|_| 1.0))
+        self.coarse.get_or_init(|| {
+            let size = (self.n_features(), self.n_atoms());
+            CoarsePanels::pack(best_level(), size, |j| self.atoms.column(j), |j| (self.norms[j], 1.0))
+        })
     }
 
-    /// The atoms with a factor each, packed in sixteen bits.
-    pub(crate) fn pack_coarsely(&self, scale: impl Fn(usize) -> f64) -> CoarsePanels {
-        let size = (self.n_features(), self.n_atoms());
-        CoarsePanels::pack(best_level(), size, |j| self.atoms.column(j), |j| (self.norms[j], scale(j)))
+    /// The same with a factor on each.
+    pub(crate) fn coarse_times(&self, factor: impl Fn(usize) -> f64) -> CoarsePanels {
+        self.coarse().resized(|j| (self.norms[j], factor(j)))
     }
 
     /// Whether the Gram matrix is small enough to be kept.

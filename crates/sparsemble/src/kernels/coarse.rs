@@ -4,6 +4,8 @@
 //! products leaves 32 bits, and none is off by more than ε times the product of the norms. Features lie in pairs, since
 //! the instruction that multiplies sixteen bits adds two neighbouring products.
 
+use std::sync::Arc;
+
 use fearless_simd::{Level, dispatch, prelude::*};
 
 use super::aligned::Aligned;
@@ -35,7 +37,8 @@ const TO_BITS: f32 = 12_582_912.0;
 #[derive(Debug)]
 pub(crate) struct CoarsePanels {
     level: Level,
-    pub(super) data: Aligned<i16>,
+    /// Shared by panels of the same atoms with other factors.
+    pub(super) data: Arc<Aligned<i16>>,
     /// Pairs of features.
     pub(super) pairs: usize,
     pub(super) width: usize,
@@ -58,44 +61,37 @@ impl CoarsePanels {
         size: impl Fn(usize) -> (f64, f64),
     ) -> Self {
         let (width, pairs) = (Panels::<f32>::width(level), rows.div_ceil(2));
-        let padded = count.next_multiple_of(width);
-        let mut packed = Self {
-            level,
-            data: Aligned::zeros(padded * pairs * 2),
-            pairs,
-            width,
-            count,
-            error: 0.0,
-            units: Aligned::zeros(padded),
-            errors: Aligned::zeros(padded),
-            largest_error: 0.0,
-        };
-        let moved = (0..count).map(|j| packed.place(j, &atom(j)[..rows], size(j).0)).fold(0.0, f64::max);
+        let mut data = Aligned::zeros(count.next_multiple_of(width) * pairs * 2);
+        let mut place = |j: usize| place(&mut data, (pairs, width), j, &atom(j)[..rows], size(j).0);
+        let moved = (0..count).map(&mut place).fold(0.0, f64::max);
         // |xᵀd − yᵀe| ≤ ‖x − y‖‖d‖ + ‖y‖‖d − e‖, with a little more for norms that are rounded themselves.
         let moved_sample = ROUNDED * (2.0 * pairs as f64).sqrt();
-        packed.error = 1.001 * ((NORM + moved) * moved_sample + NORM * moved) / NORM / NORM + SLACK;
+        let error = 1.001 * ((NORM + moved) * moved_sample + NORM * moved) / NORM / NORM + SLACK;
+        Self::of_sizes((level, Arc::new(data)), (pairs, width, count), error, size)
+    }
+
+    /// The same atoms with other factors: `size(j)` is the norm of an atom and its factor.
+    pub(crate) fn resized(&self, size: impl Fn(usize) -> (f64, f64)) -> Self {
+        let shape = (self.pairs, self.width, self.count);
+        Self::of_sizes((self.level, Arc::clone(&self.data)), shape, self.error, size)
+    }
+
+    fn of_sizes(
+        (level, data): (Level, Arc<Aligned<i16>>),
+        (pairs, width, count): (usize, usize, usize),
+        error: f64,
+        size: impl Fn(usize) -> (f64, f64),
+    ) -> Self {
+        let padded = count.next_multiple_of(width);
+        let (mut units, mut errors) = (Aligned::zeros(padded), Aligned::zeros(padded));
         for j in 0..count {
             let (norm, factor) = size(j);
             let size = (norm * factor).min(LARGEST_SIZE);
-            packed.units[j] = (size / NORM / NORM) as f32;
-            packed.errors[j] = (packed.error * size) as f32;
-            packed.largest_error = packed.largest_error.max(packed.errors[j]);
+            units[j] = (size / NORM / NORM) as f32;
+            errors[j] = (error * size) as f32;
         }
-        packed
-    }
-
-    /// Puts an atom of this norm into its place, and tells how far rounding has moved it.
-    fn place<T: Scalar>(&mut self, j: usize, atom: &[T], norm: f64) -> f64 {
-        let (panel, lane) = (j / self.width, j % self.width);
-        let factor = factor_of(norm);
-        let mut energy = 0.0;
-        for (r, value) in atom.iter().enumerate() {
-            let exact = value.to_f64() * factor;
-            let steps = exact.round();
-            energy += (exact - steps).powi(2);
-            self.data[((panel * self.pairs + r / 2) * self.width + lane) * 2 + r % 2] = steps as i16;
-        }
-        energy.sqrt()
+        let largest_error = errors.iter().copied().fold(0.0, f32::max);
+        Self { level, data, pairs, width, count, error, units, errors, largest_error }
     }
 
     /// The number of panels, and of atoms in each.
@@ -122,6 +118,20 @@ impl CoarsePanels {
     pub(super) fn margin(&self) -> i32 {
         (2.0 * self.error * NORM * NORM).ceil() as i32
     }
+}
+
+/// Puts an atom of this norm into its place in panels of this shape, and tells how far rounding has moved it.
+fn place<T: Scalar>(data: &mut [i16], (pairs, width): (usize, usize), j: usize, atom: &[T], norm: f64) -> f64 {
+    let (panel, lane) = (j / width, j % width);
+    let factor = factor_of(norm);
+    let mut energy = 0.0;
+    for (r, value) in atom.iter().enumerate() {
+        let exact = value.to_f64() * factor;
+        let steps = exact.round();
+        energy += (exact - steps).powi(2);
+        data[((panel * pairs + r / 2) * width + lane) * 2 + r % 2] = steps as i16;
+    }
+    energy.sqrt()
 }
 
 /// What a vector of this norm is multiplied by before its entries are rounded.

@@ -78,7 +78,7 @@ impl<'a, T: Scalar> Plan<'a, T> {
         weights.iter_mut().flatten().for_each(|w| *w /= unit);
         let panels = match &weights {
             None => PanelsOf::Basis(basis.coarse()),
-            Some(weights) => PanelsOf::Own(basis.pack_coarsely(|j| inverse(weights[j]))),
+            Some(weights) => PanelsOf::Own(basis.coarse_times(|j| inverse(weights[j]))),
         };
         let is_free = |j: &usize| weights.as_ref().is_some_and(|weights| weights[*j] <= 0.0);
         let free = (0..basis.n_atoms()).filter(is_free).map(|j| j as u32).collect();
