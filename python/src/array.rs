@@ -53,11 +53,11 @@ pub(crate) fn rows_of<T: Element + Copy>(py: Python<'_>, matrix: Matrix<T>) -> P
 ///
 /// The memory is NumPy's, which asks the system for large pages where it is much: our own would take a page fault for
 /// every four kilobytes, and several times as long.
-pub(crate) fn filled<'py, T: Element>(
-    py: Python<'py>,
+pub(crate) fn filled<T: Element>(
+    py: Python<'_>,
     shape: [usize; 2],
     fill: impl FnOnce(&mut [T]) -> sparsemble::Result<()>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let array = PyArray2::<T>::zeros(py, shape, false);
     fill(array.try_readwrite()?.as_slice_mut()?).map_err(to_python)?;
     Ok(array.into_any())

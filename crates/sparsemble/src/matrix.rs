@@ -178,6 +178,12 @@ impl<'a, T: Copy> MatrixView<'a, T> {
         }
     }
 
+    /// The values column after column, if that is how they lie, without gaps.
+    pub(crate) fn as_columns(&self) -> Option<&'a [T]> {
+        let whole = self.row_stride == 1 && self.column_stride == self.rows;
+        if whole { self.data.get(..self.rows * self.columns) } else { None }
+    }
+
     /// A copy without gaps.
     pub fn to_matrix(&self) -> Matrix<T> {
         Matrix::from_fn(self.rows, self.columns, |r, c| self.get(r, c))

@@ -120,11 +120,11 @@ def psnr(reference: ArrayLike, image: ArrayLike, *, shave: int = 0, brightness: 
     >>> round(psnr(np.zeros((8, 8)), np.full((8, 8), 25.5)), 6)
     20.0
     """
-    pictures = [np.asarray(picture) for picture in (reference, image)]
-    kinds = {(picture.dtype, picture.shape) for picture in pictures}
-    if len(kinds) == 1 and pictures[0].dtype in (np.uint8, np.float64) and not (shave or brightness):
-        return _psnr_of_all(*pictures)
-    planes, counted = _compared(*pictures, shave, brightness)
+    truth, found = np.asarray(reference), np.asarray(image)
+    alike = truth.dtype == found.dtype and truth.shape == found.shape
+    if alike and truth.dtype in (np.uint8, np.float64) and not (shave or brightness):
+        return _psnr_of_all(truth, found)
+    planes, counted = _compared(truth, found, shave, brightness)
     return _native.psnr(*planes, counted)
 
 

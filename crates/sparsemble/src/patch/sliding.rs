@@ -1,7 +1,9 @@
 //! All rectangular blocks of a matrix, one a column, in MATLAB's order.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, Result, expect_size};
-use crate::matrix::{Matrix, MatrixView};
+use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
 /// How many blocks of `height` × `width` entries a matrix of these rows and columns has.
@@ -44,13 +46,13 @@ pub fn sliding_blocks<T: Scalar>(
     let count = n_sliding_blocks((matrix.rows(), matrix.columns()), (height, width))?;
     expect_size("blocks: length", count * height * width, blocks.len())?;
     let down = matrix.rows() - height + 1;
-    let mut columns = Matrix::zeros(matrix.rows(), matrix.columns());
-    (0..matrix.columns()).for_each(|column| matrix.copy_column(column, columns.column_mut(column)));
+    // Read in place where they can be: a copy takes a while beside blocks that are only copied too.
+    let values = matrix.as_columns().map_or_else(|| Cow::Owned(matrix.to_matrix().into_vec()), Cow::Borrowed);
     let mut blocks = blocks.chunks_exact_mut(height * width);
     for left in 0..=matrix.columns() - width {
         for (top, block) in (0..down).zip(&mut blocks) {
             for (part, column) in block.chunks_exact_mut(height).zip(left..) {
-                part.copy_from_slice(&columns.column(column)[top..top + height]);
+                part.copy_from_slice(&values[column * matrix.rows() + top..][..height]);
             }
         }
     }

