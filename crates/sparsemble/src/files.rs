@@ -25,7 +25,7 @@ pub(crate) type MappedFile = mmap_guard::FileData;
 
 /// Maps a whole file instead of reading it, or tells that this cannot be done and it is to be read.
 ///
-/// A file that another program shortens meanwhile ends this one, so only files too large to be read are worth it.
+/// A file that another program shortens meanwhile ends this one, so none is kept mapped that could be read.
 pub(crate) fn map(path: &Path) -> Option<MappedFile> {
     mmap_guard::map_file(path).ok()
 }

@@ -269,7 +269,8 @@ pub fn encode<'a, T: Scalar>(model: impl Into<ModelRef<'a, T>>, record: &Record<
 /// Reads a model file, whose numbers must be of the type that is asked for: see [`inspect`].
 ///
 /// # Cost
-/// The file is read once. Memory is that of the model, which is a small multiple of the file's length.
+/// The file is mapped while it is read, where that can be done. Memory is that of the model, which is a small multiple of
+/// the file's length.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the file cannot be opened; [`Error::Model`](crate::Error::Model) if it is not a model file, is damaged, too large, of a
@@ -277,7 +278,11 @@ pub fn encode<'a, T: Scalar>(model: impl Into<ModelRef<'a, T>>, record: &Record<
 pub fn load<T: Scalar>(path: impl AsRef<Path>) -> Result<Loaded<T>> {
     let path = path.as_ref();
     let (file, length) = files::open(path)?;
-    decode::loaded(file, length).map_err(|reason| reason.about_model(path))
+    let loaded = match files::map(path) {
+        Some(mapped) => decode::loaded(Cursor::new(&mapped[..]), mapped.len() as u64),
+        None => decode::loaded(file, length),
+    };
+    loaded.map_err(|reason| reason.about_model(path))
 }
 
 /// The model in the bytes of a file; as [`load`].
