@@ -16,7 +16,7 @@ from clusterers.runs import N_CLASSES, Settings, accuracy, files, prepared, usps
 
 TARGET = 20.0
 KINDS = {"sparsemble, l1 graph": KIND, "sparsemble": "ensemble"}
-"""The graph of the rival, which the target is for; and what a user gets: a better graph, which takes longer."""
+"""The graph of the rival, which the target is for; and what a user gets: a better one that takes longer."""
 PATIENCE = 180.0
 """Seconds after which scikit-learn is stopped; the ratio is then a bound from below."""
 
