@@ -31,6 +31,7 @@ pub struct CodingBasis<T> {
     coarse: OnceLock<CoarsePanels>,
     gram: Gram<T>,
     unit_gram: Gram<T>,
+    doubles: OnceLock<Box<CodingBasis<f64>>>,
 }
 
 impl<T: Scalar> CodingBasis<T> {
@@ -46,10 +47,13 @@ impl<T: Scalar> CodingBasis<T> {
             return Err(Error::Empty { what: "dictionary", unit: "feature" });
         }
         atoms.expect_finite("dictionary")?;
-        let mut atoms = Columns::copy_of(atoms);
+        Ok(Self::prepare(Columns::copy_of(atoms)))
+    }
+
+    fn prepare(mut atoms: Columns<T>) -> Self {
         let scales = (0..atoms.count()).map(|j| tame(atoms.padded_mut(j))).collect();
         let norms: Vec<f64> = (0..atoms.count()).map(|j| norm(atoms.column(j))).collect();
-        Ok(Self {
+        Self {
             gram: Gram::new(atoms.count()),
             unit_gram: Gram::new(atoms.count()),
             atoms,
@@ -61,7 +65,8 @@ impl<T: Scalar> CodingBasis<T> {
             unit: OnceLock::new(),
             squares: OnceLock::new(),
             coarse: OnceLock::new(),
-        })
+            doubles: OnceLock::new(),
+        }
     }
 
     /// M, the number of features.
@@ -147,6 +152,18 @@ impl<T: Scalar> CodingBasis<T> {
     /// The same with a factor on each.
     pub(crate) fn coarse_times(&self, factor: impl Fn(usize) -> f64) -> CoarsePanels {
         self.coarse().resized(|j| (self.norms[j], factor(j)))
+    }
+
+    /// The given atoms in double precision, for samples that rounding has left unfinished.
+    pub(crate) fn in_doubles(&self) -> &CodingBasis<f64> {
+        self.doubles.get_or_init(|| {
+            let mut atoms = Columns::zeros(self.n_features(), self.n_atoms());
+            for j in 0..self.n_atoms() {
+                let entries = self.atoms.column(j).iter().map(|value| value.to_f64() * self.scales[j]);
+                atoms.padded_mut(j).iter_mut().zip(entries).for_each(|(out, value)| *out = value);
+            }
+            Box::new(CodingBasis::prepare(atoms))
+        })
     }
 
     /// Whether the Gram matrix is small enough to be kept.

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use fearless_simd::dispatch;
 
+use crate::blocks::Run;
 use crate::error::{Error, Result, expect_size};
 use crate::kernels::{Columns, best_level, dot};
-use crate::matrix::{MatrixView, first_not_finite};
+use crate::matrix::{Matrix, MatrixView, first_not_finite};
 use crate::scalar::Scalar;
 
-use super::CodingBasis;
 use super::basis::tame;
+use super::{Coding, CodingBasis, SparseCoder};
 
 /// Samples in columns, with an optional mask of observed entries, an optional excluded atom and optional prices of the atoms
 /// each.
@@ -56,6 +57,29 @@ impl<'a, T: Scalar> Samples<'a, T> {
     #[must_use]
     pub fn weighing(self, weights: MatrixView<'a, f64>) -> Self {
         Self { weights: Some(weights), ..self }
+    }
+
+    /// Codes some of the samples in double precision.
+    ///
+    /// # Errors
+    /// Those of the coder.
+    pub(super) fn encode_in_doubles(
+        &self,
+        coder: &impl SparseCoder<f64>,
+        basis: &CodingBasis<T>,
+        some: &[usize],
+    ) -> Result<Coding<f64>> {
+        let values = Matrix::from_fn(self.values.rows(), some.len(), |row, i| self.values.get(row, some[i]).to_f64());
+        let mask = self.mask.map(|mask| Matrix::from_fn(mask.rows(), some.len(), |row, i| mask.get(row, some[i])));
+        let weights = self.weights.map(|own| Matrix::from_fn(own.rows(), some.len(), |atom, i| own.get(atom, some[i])));
+        let excluded: Vec<Option<usize>> = some.iter().map(|&sample| self.excluded_atom(sample)).collect();
+        let samples = Samples {
+            values: values.view(),
+            mask: mask.as_ref().map(Matrix::view),
+            excluded: Some(&excluded),
+            weights: weights.as_ref().map(Matrix::view),
+        };
+        coder.encode(basis.in_doubles(), &samples, Run::threads(1))
     }
 
     /// The number of samples.

@@ -3,7 +3,8 @@
 //! For the penalised problem P(a) = ½‖x − Da‖² + μ‖a‖₁ every vector θ with |d_jᵀθ| ≤ μ for all j gives the lower bound
 //! ½‖x‖² − ½‖x − θ‖². The scaled residual s·r is such a vector for |s| ≤ μ / max_j |d_jᵀr|, and the best s is known in closed
 //! form. The residual and its correlations are those of the number type, so in `f32` the gap is known up to the rounding of
-//! products of that type, a few times 10⁻⁷ of ‖x‖². Eq. (1) is twice this problem with λ = 2μ, so its gap is twice this gap.
+//! products of that type, a few times 10⁻⁷ of ‖x‖², or more where λ is tiny: such samples are coded again in `f64`
+//! ([`super::outcome`]). Eq. (1) is twice this problem with λ = 2μ, so its gap is twice this gap.
 
 use crate::scalar::Scalar;
 

@@ -7,13 +7,14 @@
 use std::ops::Range;
 
 use crate::blocks::Run;
-use crate::coding::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCoder, SparseCodes, join};
+use crate::coding::{Coding, CodingBasis, SampleStatus, Samples, SparseCoder, join};
 use crate::error::{Error, Result};
 use crate::kernels::{Columns, Store, Tiles, correlate};
 use crate::scalar::Scalar;
 
 use super::active_set::{ActiveSet, Problem, Work};
 use super::certificate::{gap_of_products, product};
+use super::outcome::collect;
 
 /// Samples coded at a time: few enough that their correlations with many atoms stay in cache.
 const BLOCK: usize = 24;
@@ -163,11 +164,10 @@ impl<'b, T: Scalar> Block<'b, T> {
     }
 
     fn encode(&mut self, samples: &Samples<'_, T>, range: Range<usize>) -> Result<Coding<T>> {
-        let count = range.len();
         samples.load(range.clone(), &mut self.x, &mut self.scales)?;
         self.live.clear();
-        self.live.extend(0..count);
-        for (i, sample) in range.enumerate() {
+        self.live.extend(0..range.len());
+        for (i, sample) in range.clone().enumerate() {
             self.residuals.padded_mut(i).copy_from_slice(self.x.padded(i));
             if let Some(masks) = &mut self.masks {
                 samples.load_mask(sample, masks.padded_mut(i));
@@ -186,7 +186,10 @@ impl<'b, T: Scalar> Block<'b, T> {
             }
             self.live.retain(|&i| self.states[i].status.is_none());
         }
-        Ok(self.collect(count))
+        collect(self.coder, (self.basis, samples), range, |i| {
+            let state = &self.states[i];
+            (&state.active, self.scales[i], state.status, (state.rounds, state.gap))
+        })
     }
 
     /// Finishes a sample whose gap is small enough; gives another what it misses and solves again.
@@ -239,17 +242,6 @@ impl<'b, T: Scalar> Block<'b, T> {
         self.work.residual.copy_from_slice(residual);
         state.active.solve(self.basis.raw().level(), &problem, (mu, slack), &mut self.work);
         residual.copy_from_slice(&self.work.residual);
-    }
-
-    fn collect(&self, count: usize) -> Coding<T> {
-        let mut block = Coding { codes: SparseCodes::new(self.basis.n_atoms()), report: CodingReport::empty() };
-        for (state, &scale) in self.states[..count].iter().zip(&self.scales) {
-            let entries = state.active.atoms.iter().zip(&state.active.coefficients);
-            block.codes.push(entries.map(|(&j, &a)| (j, self.basis.coefficient(j, a, scale))));
-            let status = state.status.unwrap_or(SampleStatus::IterationLimit);
-            block.report.push(status, state.rounds, Some(state.gap));
-        }
-        block
     }
 }
 

@@ -12,6 +12,7 @@ mod certificate;
 mod elastic_net;
 mod goal;
 mod inverse;
+mod outcome;
 mod overview;
 mod rounds;
 
@@ -56,7 +57,8 @@ const WEIGHED: usize = 8;
 /// prices, every sample is a block of its own.
 ///
 /// # Errors
-/// See [`SparseCoder::encode`]. Not reaching the tolerance is reported by sample, not an error.
+/// See [`SparseCoder::encode`]. Not reaching the tolerance is reported by sample, not an error; in `f32` samples that
+/// rounding keeps from it are coded again in `f64`.
 ///
 /// # Example
 /// ```

@@ -7,10 +7,11 @@ use fearless_simd::{dispatch, prelude::*};
 use super::active_set::{ActiveSet, Problem, Work};
 use super::certificate::{product, relative_gap};
 use super::goal::{Goal, slack};
+use super::outcome::collect;
 use super::overview::Overview;
 use super::{Lasso, Penalty};
 use crate::coding::basis::inverse;
-use crate::coding::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCodes};
+use crate::coding::{Coding, CodingBasis, SampleStatus, Samples};
 use crate::error::Result;
 use crate::kernels::{
     CoarsePanels, CoarseTiles, Columns, Marks, Maxima, Store, Tiles, correlate, correlate_coarsely, dots,
@@ -159,9 +160,8 @@ impl<'b, T: Scalar> Block<'b, T> {
         samples: &Samples<'_, T>,
         range: Range<usize>,
     ) -> Result<Coding<T>> {
-        let count = range.len();
         let level = plan.panels().level();
-        dispatch!(level, simd => self.load(simd, samples, range))?;
+        dispatch!(level, simd => self.load(simd, samples, range.clone()))?;
         if !plan.free.is_empty() {
             self.fit_free_atoms(plan);
         }
@@ -178,7 +178,10 @@ impl<'b, T: Scalar> Block<'b, T> {
             dispatch!(level, simd => self.certify_or_solve(simd, plan, round <= plan.coder.max_rounds));
             self.live.retain(|&i| self.states[i].status.is_none());
         }
-        Ok(self.collect(plan, count))
+        collect(plan.coder, (plan.basis, samples), range, |i| {
+            let state = &self.states[i];
+            (&state.active, self.scales[i], state.status, (state.rounds, state.gap))
+        })
     }
 
     #[inline(always)]
@@ -390,17 +393,6 @@ impl<'b, T: Scalar> Block<'b, T> {
             }
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
         }
-    }
-
-    fn collect(&self, plan: &Plan<'b, T>, count: usize) -> Coding<T> {
-        let mut block = Coding { codes: SparseCodes::new(plan.basis.n_atoms()), report: CodingReport::empty() };
-        for (state, &scale) in self.states[..count].iter().zip(&self.scales) {
-            let entries = state.active.atoms.iter().zip(&state.active.coefficients);
-            block.codes.push(entries.map(|(&j, &a)| (j, plan.basis.coefficient(j, a, scale))));
-            let status = state.status.unwrap_or(SampleStatus::IterationLimit);
-            block.report.push(status, state.rounds, Some(state.gap));
-        }
-        block
     }
 }
 

@@ -342,6 +342,27 @@ proptest! {
 }
 
 #[test]
+fn single_precision_reaches_a_tolerance_that_its_own_rounding_does_not() {
+    let weights = [1.0; 71];
+    for nonnegative in [false, true] {
+        let coder = Lasso { nonnegative, ..Lasso::lambda(0.1) };
+        let problem = Problem::<f32>::random(8, 35, 71, 60);
+        let coding = problem.encode(&coder);
+        assert!(coding.report.converged && coding.report.worst_gap <= Some(1e-6), "{:?}", coding.report);
+        let to_doubles = |matrix: &Matrix<f32>| {
+            Matrix::from_fn(matrix.rows(), matrix.columns(), |r, c| f64::from(matrix.column(c)[r]))
+        };
+        let exact = Problem { atoms: to_doubles(&problem.atoms), samples: to_doubles(&problem.samples) };
+        let best = exact.encode(&Lasso { tolerance: 1e-12, ..coder });
+        for i in 0..60 {
+            let [found, least] = [code(&coding, i), code(&best, i)].map(|code| exact.judge(i, &code));
+            let excess = found.objective(0.1, &weights) - least.objective(0.1, &weights);
+            assert!(excess <= 1e-6 * found.energy, "sample {i}: {excess}");
+        }
+    }
+}
+
+#[test]
 fn constraints_that_do_not_bind_and_errors_out_of_reach_are_recognised() {
     let problem = Problem::<f64>::random(3, 6, 4, 1);
     let energy = problem.judge(0, &[0.0; 4]).energy;

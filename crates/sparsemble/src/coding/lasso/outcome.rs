@@ -1,0 +1,44 @@
+//! What becomes of a block of samples: their codes, and a second attempt where single precision was not enough.
+
+use std::ops::Range;
+
+use super::active_set::ActiveSet;
+use crate::coding::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCoder, SparseCodes};
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+/// How a sample was left: its code, what it was divided by, its status, rounds and gap.
+pub(super) type Left<'a> = (&'a ActiveSet, f64, Option<SampleStatus>, (usize, f64));
+
+/// The codes of a range of samples, the i-th of which was left as `left(i)`.
+///
+/// Those that rounding has kept from the tolerance in single precision are coded again in double precision. What rounding
+/// the coefficients of such a code costs is of second order, as the code is at the minimum.
+pub(super) fn collect<'a, T: Scalar>(
+    coder: &impl SparseCoder<f64>,
+    (basis, samples): (&CodingBasis<T>, &Samples<'_, T>),
+    range: Range<usize>,
+    left: impl Fn(usize) -> Left<'a>,
+) -> Result<Coding<T>> {
+    let rounded = T::EPSILON.to_f64() > f64::EPSILON;
+    let is_unfinished = |i: &usize| rounded && left(*i).2 == Some(SampleStatus::PrecisionLimit);
+    let unfinished: Vec<usize> = (0..range.len()).filter(is_unfinished).map(|i| range.start + i).collect();
+    let finer = match unfinished[..] {
+        [] => None,
+        _ => Some(samples.encode_in_doubles(coder, basis, &unfinished)?),
+    };
+    let mut block = Coding { codes: SparseCodes::new(basis.n_atoms()), report: CodingReport::empty() };
+    for i in 0..range.len() {
+        let (active, scale, status, (rounds, gap)) = left(i);
+        let place = unfinished.binary_search(&(range.start + i)).ok();
+        if let Some((finer, place)) = finer.as_ref().zip(place) {
+            block.codes.push(finer.codes.column(place).map(|(j, a)| (j as u32, T::from_f64(a))));
+            block.report.push(finer.report.status[place], rounds + finer.report.iterations, finer.report.worst_gap);
+        } else {
+            let entries = active.atoms.iter().zip(&active.coefficients);
+            block.codes.push(entries.map(|(&j, &a)| (j, basis.coefficient(j, a, scale))));
+            block.report.push(status.unwrap_or(SampleStatus::IterationLimit), rounds, Some(gap));
+        }
+    }
+    Ok(block)
+}
