@@ -76,18 +76,17 @@ impl CoarseClasses {
         let tile_size = samples.pairs * TILE;
         for (run, panels) in atoms.data.chunks(RUN * panel_size).enumerate() {
             for (t, tile) in samples.used().chunks_exact(tile_size).enumerate() {
-                // In memory, as the product takes all registers. Zero is a bound from below for both kinds.
-                let mut most = [[0; PADDING]; TILE];
+                // Zero is a bound from below for both kinds.
+                let mut most = [S::i32s::splat(simd, 0); TILE];
                 for (p, panel) in panels.chunks_exact(panel_size).enumerate() {
                     let product = self.sized(simd, integer_products(simd, panel, tile), (run * RUN + p, t * TILE));
                     for (most, [low, high]) in most.iter_mut().zip(product) {
-                        let most = &mut most[..lanes];
-                        low.max(high).max(S::i32s::from_slice(simd, most)).store_slice(most);
+                        *most = low.max(high).max(*most);
                     }
                 }
                 for (s, most) in most.iter().enumerate() {
                     let to = (t * TILE + s) * self.stride + run * lanes;
-                    S::i32s::from_slice(simd, &most[..lanes]).store_slice(&mut self.values[to..to + lanes]);
+                    most.store_slice(&mut self.values[to..to + lanes]);
                 }
             }
         }

@@ -52,6 +52,18 @@ pub(crate) fn correlate<T: Scalar, E: Epilogue<T>>(panels: &Panels<T>, tiles: &T
     });
 }
 
+/// The same for samples that lie anywhere: where atoms are few, packing the samples would take as long as the products.
+///
+/// There are whole tiles of samples, each with at least as many values as there are features.
+pub(crate) fn correlate_loose<T: Scalar, E: Epilogue<T>>(panels: &Panels<T>, samples: &[&[T]], epilogue: &mut E) {
+    debug_assert!(samples.len().is_multiple_of(TILE));
+    let sizes = (panels.rows * panels.width, TILE);
+    dispatch!(panels.level, simd => {
+        let multiply = |panel: &[T], tile: &[&[T]], _| multiply_loose::<_, T>(simd, panel, tile);
+        pass(simd, (&panels.data, samples), sizes, multiply, epilogue);
+    });
+}
+
 /// Multiplies all panels with all tiles, whose sizes are given, and hands the products to the epilogue.
 ///
 /// `multiply` gets a panel, a tile and the number of the panel.
@@ -85,6 +97,26 @@ fn multiply<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[T]) -> Product<T::
         let low = T::Native::<S>::from_slice(simd, &atoms[..lanes]);
         let high = T::Native::<S>::from_slice(simd, &atoms[lanes..]);
         for (sum, &sample) in sums.iter_mut().zip(samples) {
+            let sample = T::Native::<S>::splat(simd, sample);
+            sum[0] = low.mul_add(sample, sum[0]);
+            sum[1] = high.mul_add(sample, sum[1]);
+        }
+    }
+    sums
+}
+
+/// The same for a tile of samples one beside the other.
+#[inline(always)]
+fn multiply_loose<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[&[T]]) -> Product<T::Native<S>> {
+    let lanes = T::Native::<S>::LEN;
+    let mut sums = [[T::Native::<S>::splat(simd, T::ZERO); VECTORS]; TILE];
+    let &[a, b, c, d, e, f] = tile else { return sums };
+    // Side by side and not by index, so that no index has to be checked.
+    let samples = a.iter().zip(b).zip(c).zip(d).zip(e).zip(f);
+    for (atoms, (((((a, b), c), d), e), f)) in panel.chunks_exact(VECTORS * lanes).zip(samples) {
+        let low = T::Native::<S>::from_slice(simd, &atoms[..lanes]);
+        let high = T::Native::<S>::from_slice(simd, &atoms[lanes..]);
+        for (sum, &sample) in sums.iter_mut().zip([a, b, c, d, e, f]) {
             let sample = T::Native::<S>::splat(simd, sample);
             sum[0] = low.mul_add(sample, sum[0]);
             sum[1] = high.mul_add(sample, sum[1]);

@@ -30,10 +30,10 @@ pub(crate) use classes::Classes;
 pub(crate) use coarse::{CoarsePanels, CoarseTiles, correlate_coarsely};
 pub(crate) use coarse_classes::CoarseClasses;
 pub(crate) use columns::Columns;
-pub(crate) use correlate::{Largest, Maxima, Store, correlate};
+pub(crate) use correlate::{Largest, Maxima, Store, correlate, correlate_loose};
 pub(crate) use energies::Energies;
 pub(crate) use marks::Marks;
-pub(crate) use panels::{Panels, Tiles};
+pub(crate) use panels::{Panels, TILE, Tiles};
 pub(crate) use sweep::largest_left;
 pub(crate) use vectors::{axpy, dot, dots, few_dots, first_largest, rotate, subtract_combination};
 

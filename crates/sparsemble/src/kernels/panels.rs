@@ -92,26 +92,6 @@ impl<T: Scalar> Tiles<T> {
         self.used = 0;
     }
 
-    /// Puts samples into the next slots.
-    ///
-    /// A whole tile at a time where there are enough: samples from all over the memory then arrive side by side instead of
-    /// one after the other.
-    pub(crate) fn extend<'a>(&mut self, mut samples: impl ExactSizeIterator<Item = &'a [T]>) {
-        while samples.len() >= TILE && self.used.is_multiple_of(TILE) {
-            let tile: [&[T]; TILE] =
-                std::array::from_fn(|_| samples.next().and_then(|sample| sample.get(..self.rows)).unwrap_or_default());
-            let start = self.used * self.rows;
-            let rows = self.data[start..start + TILE * self.rows].as_chunks_mut::<TILE>().0;
-            for (r, row) in rows.iter_mut().enumerate() {
-                for (value, sample) in row.iter_mut().zip(tile) {
-                    *value = sample[r];
-                }
-            }
-            self.used += TILE;
-        }
-        samples.for_each(|sample| self.push(sample));
-    }
-
     /// Puts a sample into the next slot.
     pub(crate) fn push(&mut self, sample: &[T]) {
         let (tile, slot) = (self.used / TILE, self.used % TILE);

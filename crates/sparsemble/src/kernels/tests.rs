@@ -59,6 +59,13 @@ fn stored_product_is_the_plain_one<T: Scalar>(level: Level, rows: usize, atoms: 
         }
         assert!(store.of(i)[atoms..].iter().all(|c| c.abs() <= T::ZERO));
     }
+    // The same bits where the samples are not packed.
+    let mut loose = Store::new(&panels, samples);
+    let columns: Vec<&[T]> = (0..samples.next_multiple_of(TILE)).map(|i| x.column(i.min(samples - 1))).collect();
+    correlate_loose(&panels, &columns, &mut loose);
+    for i in 0..samples {
+        assert_eq!(loose.of(i), store.of(i), "{level:?} {rows}×{atoms}, sample {i}");
+    }
 }
 
 #[test]

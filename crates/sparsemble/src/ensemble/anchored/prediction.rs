@@ -2,7 +2,7 @@
 
 use fearless_simd::{dispatch, prelude::*};
 
-use crate::kernels::{Columns, Panels, Store, Tiles, best_level, correlate};
+use crate::kernels::{Columns, Panels, Store, TILE, best_level, correlate_loose};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
@@ -63,16 +63,13 @@ impl<T: Scalar> Packed<T> {
         let [n_features, n_directions, _, n_parts] = self.sizes;
         Predictor {
             packed: self,
-            inputs: Tiles::new(self.n_inputs, GROUP),
             before: Store::new(&self.before, GROUP),
             chooser: Chooser::new(n_features, self.members.iter().map(|member| &member.anchors)),
             chosen: vec![Vec::new(); self.members.len()],
             groups: Groups::default(),
             directions: Columns::zeros(n_directions, ANCHORED_BLOCK),
-            group: Tiles::new(n_directions, GROUP),
             mapped: Store::new(&self.members[0].maps[0], GROUP),
             sums: Columns::zeros(n_parts, ANCHORED_BLOCK),
-            parts: Tiles::new(n_parts, GROUP),
             after: Store::new(&self.after, GROUP),
         }
     }
@@ -97,7 +94,6 @@ fn pack<T: Scalar>(maps: &Maps<T>) -> Vec<Panels<T>> {
 /// What a thread needs to predict.
 pub(crate) struct Predictor<'a, T> {
     packed: &'a Packed<T>,
-    inputs: Tiles<T>,
     before: Store<T>,
     chooser: Chooser<'a, T>,
     /// The atoms that each member has chosen.
@@ -105,11 +101,9 @@ pub(crate) struct Predictor<'a, T> {
     groups: Groups,
     /// R·u of all inputs; they and the sums are looked up in any order, so each begins with a line of the cache.
     directions: Columns<T>,
-    group: Tiles<T>,
     mapped: Store<T>,
     /// Σ β_l Q_l R·u of all inputs.
     sums: Columns<T>,
-    parts: Tiles<T>,
     after: Store<T>,
 }
 
@@ -131,9 +125,8 @@ impl<T: Scalar> Predictor<'_, T> {
         let blocks = values.chunks_mut(GROUP * n_outputs).zip(spreads.chunks_mut(GROUP));
         for (number, (values, spreads)) in blocks.enumerate() {
             let first = number * GROUP;
-            self.parts.clear();
-            self.parts.extend((first..first + spreads.len()).map(|i| self.sums.column(i)));
-            correlate(&self.packed.after, &self.parts, &mut self.after);
+            let sums = (first..first + spreads.len()).map(|i| self.sums.column(i));
+            multiply(&self.packed.after, sums, &mut self.after);
             for (slot, (value, spread)) in values.chunks_exact_mut(n_outputs).zip(spreads).enumerate() {
                 value.iter_mut().zip(self.after.of(slot)).for_each(|(value, &part)| *value += part);
                 *spread -= energy(self.sums.padded(first + slot));
@@ -146,9 +139,7 @@ impl<T: Scalar> Predictor<'_, T> {
         let [n_features, n_directions, n_outputs, _] = self.packed.sizes;
         let blocks = inputs.chunks(GROUP * self.packed.n_inputs).zip(values.chunks_mut(GROUP * n_outputs));
         for (number, (inputs, values)) in blocks.enumerate() {
-            self.inputs.clear();
-            self.inputs.extend(inputs.chunks_exact(self.packed.n_inputs));
-            correlate(&self.packed.before, &self.inputs, &mut self.before);
+            multiply(&self.packed.before, inputs.chunks_exact(self.packed.n_inputs), &mut self.before);
             for (slot, value) in values.chunks_exact_mut(n_outputs).enumerate() {
                 let (features, rest) = self.before.of(slot).split_at(n_features);
                 self.chooser.push(features);
@@ -167,14 +158,23 @@ impl<T: Scalar> Predictor<'_, T> {
         self.groups.sort(&self.chosen[number], member.maps.len());
         for (atom, map) in member.maps.iter().enumerate() {
             for group in self.groups.of(atom).chunks(GROUP) {
-                self.group.clear();
-                self.group.extend(group.iter().map(|&i| self.directions.column(i as usize)));
-                correlate(map, &self.group, &mut self.mapped);
+                multiply(map, group.iter().map(|&i| self.directions.column(i as usize)), &mut self.mapped);
                 let (mapped, sums, weight) = (&self.mapped, &mut self.sums, member.weight);
                 dispatch!(map.level(), simd => add(simd, mapped, (weight, group), sums, spreads));
             }
         }
     }
+}
+
+/// Multiplies a map with at most [`GROUP`] samples, wherever they lie.
+fn multiply<'a, T: Scalar>(map: &Panels<T>, samples: impl Iterator<Item = &'a [T]>, out: &mut Store<T>) {
+    let mut columns: [&[T]; GROUP] = [&[]; GROUP];
+    let count = columns.iter_mut().zip(samples).map(|(column, sample)| *column = sample).count();
+    let whole = count.next_multiple_of(TILE);
+    // The last tile is filled up with what does no harm.
+    let filler = columns[0];
+    columns[count..whole].fill(filler);
+    correlate_loose(map, &columns[..whole], out);
 }
 
 /// Adds what a map makes of its samples, by the weight of its member, to the sums and, squared, to the spreads.
