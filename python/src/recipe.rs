@@ -85,7 +85,7 @@ fn train_as<'py, T: Scalar + Element>(
     let masses = masses.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
     let seen_through = phi.as_ref().and_then(|phi| phi.matrix.as_ref()).map(|phi| phi as &dyn Degradation<T>);
     let set = TrainingSet { samples, masses, phi: seen_through };
-    let recipe = parameters.recipe(set.samples.columns())?;
+    let recipe = parameters.recipe(counted(set.samples.columns(), masses))?;
     let start = start.as_ref().map(|atoms| warm_start(&recipe, atoms)).transpose()?;
     let threads = run.threads();
     let mut raised = None;
@@ -137,7 +137,7 @@ fn begin_as<T: Scalar + Element>(
 ) -> PyResult<Held<T>> {
     let x = Rows::<T>::new(x)?;
     let (x, masses) = (x.columns()?, masses.as_ref().map(PyReadonlyArray1::as_slice).transpose()?);
-    let recipe = parameters.recipe(x.columns())?;
+    let recipe = parameters.recipe(counted(x.columns(), masses))?;
     let model = if let Some(atoms) = start {
         warm_start(&recipe, atoms)?
     } else {
@@ -181,6 +181,11 @@ impl Steps {
             callback.call1(py, (step.number, step.of, step.error)).map(drop)
         })
     }
+}
+
+/// The samples that count: those of no mass cannot become atoms.
+fn counted(n_samples: usize, masses: Option<&[f64]>) -> usize {
+    masses.map_or(n_samples, |masses| masses.iter().filter(|mass| **mass > 0.0).count())
 }
 
 impl RecipeParameters {

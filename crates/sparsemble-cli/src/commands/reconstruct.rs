@@ -80,7 +80,7 @@ fn report<T: Scalar>(arguments: &ReconstructArguments, outcome: &Outcome<T>) -> 
     let errors = outcome.residuals.as_ref().map_or(String::new(), |residuals| {
         let Residuals { mean, relative, worst, worst_sample } = residuals;
         format!(
-            "\nerror: mean ‖x − x̂‖² {mean:.4e}, {:.2} % of the energy; worst {worst:.4e} (sample {worst_sample})",
+            "\nmean ‖x − x̂‖² {mean:.4e}, {:.2} % of the energy; worst {worst:.4e} (sample {worst_sample})",
             100.0 * relative
         )
     });

@@ -56,7 +56,7 @@ fn report(arguments: &WeightsArguments, certificate: &Certificate, holds: bool, 
     let (whose, best) = if arguments.per_sample { ("each of", "its best member") } else { ("all", "the best member") };
     let text = format!(
         "{constraint} weights for {whose} {n_samples} samples\n\
-         error: mean ‖x − x̂‖² {error:.4e}, that of {best} alone {best_member:.4e}; \
+         mean ‖x − x̂‖² {error:.4e}, that of {best} alone {best_member:.4e}; \
          the conditions of optimality are missed by {:.0e}\nwrote {output}",
         certificate.optimality
     );

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use sparsemble::ensemble::Ensemble;
 use sparsemble::model_file::{load, save};
 use sparsemble::{Matrix, Model, matrix_file};
 
@@ -125,13 +126,24 @@ fn boosting_sees_through_phi_and_stops_by_validation() {
 #[test]
 fn rows_count_by_their_masses() {
     let program = Program::with_samples::<f64>();
-    let mass = |i: usize| if i < 250 { 0.0 } else { 2.0 };
+    let mass = |i: usize| if i < 250 { 0.0_f64 } else { 2.0 };
     matrix_file::write(program.path("masses.csv"), Matrix::from_fn(1, 300, |_, i| mass(i)).view()).unwrap();
     program.succeed("train --method boost-ex --atoms 6 --models 3 --masses masses.csv -o m samples.npy");
     let Model::Ensemble(ensemble) = load::<f64>(program.path("m")).unwrap().model else { panic!("an ensemble") };
     assert!(ensemble.models().iter().flat_map(|model| model.sources().unwrap()).all(|source| *source >= 250));
     let wide = program.fail("train --method boost-ex --atoms 6 --masses samples.npy -o n samples.npy", 1);
-    assert_eq!(wide, "samples.npy must have one number a row, how much a sample counts");
+    assert_eq!(wide, "samples.npy: it has 16 numbers a row, but a list has one");
+    // What `np.save` makes of a list has one dimension.
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (300,), }";
+    let mut list = [b"\x93NUMPY\x01\x00\x76\x00", format!("{header:<117}\n").as_bytes()].concat();
+    (0..300).for_each(|i| list.extend(mass(i).to_le_bytes()));
+    std::fs::write(program.path("masses.npy"), list).unwrap();
+    program.succeed("train --method boost-ex --atoms 6 --models 3 --masses masses.npy -o l samples.npy");
+    let Model::Ensemble(by_list) = load::<f64>(program.path("l")).unwrap().model else { panic!("an ensemble") };
+    let sources = |ensemble: &Ensemble<f64>| {
+        ensemble.models().iter().flat_map(|model| model.sources().unwrap().to_vec()).collect::<Vec<_>>()
+    };
+    assert_eq!(sources(&ensemble), sources(&by_list));
     let (_, warning) = program.succeed("train --method rand-ex-av --atoms 6 --models 2 --patch 4 -o p samples.npy");
     assert!(warning.starts_with("warning: --patch is for pictures"), "{warning}");
     let negative = program.fail("train --method boost-km --atoms 6 --lambda -1 -o n samples.npy", 1);

@@ -90,6 +90,26 @@ pub fn read_watched<T: Scalar>(location: impl AsRef<Path>, run: Run<'_>) -> Resu
     samples.map_err(|reason| reason.about_data(&path))
 }
 
+/// Reads a list of numbers: one a row, or a `.npy` file of one dimension.
+///
+/// # Errors
+/// As [`read`]; [`Error::Data`] if a row has more than one number.
+pub fn read_list(location: impl AsRef<Path>) -> Result<Vec<f64>> {
+    let Location { path, format, .. } = Location::parse(location.as_ref())?;
+    let list = if format == Format::Npy { npy::read_list(&path)? } else { None };
+    if let Some(list) = list {
+        return Ok(list);
+    }
+    let file = read::<f64>(location)?;
+    match file.n_features() {
+        1 => Ok(file.to_matrix().into_vec()),
+        n => {
+            let reason = format!("it has {n} numbers a row, but a list has one");
+            Err(Error::Data { name: path.display().to_string(), reason })
+        }
+    }
+}
+
 /// Whether a file of this name is one that [`read`] knows.
 pub fn is_matrix_file(location: impl AsRef<Path>) -> bool {
     Location::parse(location.as_ref()).is_ok()

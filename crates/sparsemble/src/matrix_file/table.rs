@@ -71,7 +71,7 @@ struct Layout {
 
 impl Layout {
     fn of(line: &str, classes: Option<&str>) -> Outcome<Self> {
-        let separator = SEPARATORS.into_iter().find(|separator| line.contains(*separator));
+        let separator = SEPARATORS.into_iter().find(|separator| fields(line, Some(*separator)).nth(1).is_some());
         // A first line with some numbers is taken for a sample, so that none is lost silently.
         let has_header = fields(line, separator).all(|field| value(field).is_err());
         let mut names: Vec<String> =
@@ -165,10 +165,14 @@ fn unquoted(field: &str) -> &str {
     field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).map_or(field, str::trim)
 }
 
+/// The fields of a line; separators between quotation marks separate nothing.
 fn fields(line: &str, separator: Option<char>) -> impl Iterator<Item = &str> {
-    let by_character = separator.map(|separator| line.split(separator).map(unquoted));
-    let by_space = separator.is_none().then(|| line.split_whitespace().map(unquoted));
-    by_character.into_iter().flatten().chain(by_space.into_iter().flatten())
+    let mut within_quotes = false;
+    let separates = move |c: char| {
+        within_quotes ^= c == '"';
+        !within_quotes && separator.map_or(c.is_whitespace(), |separator| c == separator)
+    };
+    line.split(separates).filter(move |field| separator.is_some() || !field.is_empty()).map(unquoted)
 }
 
 #[cfg(test)]
@@ -205,6 +209,15 @@ mod tests {
         ] {
             let reason = format!("{:?}", read::<f64>(text.as_bytes(), Some(column)).unwrap_err()).replace("\\\"", "\"");
             assert!(reason.contains(message), "{text:?}: {reason}");
+        }
+    }
+
+    #[test]
+    fn separators_between_quotation_marks_separate_nothing() {
+        for text in ["1,\"x, y\",2\n3,z,4\n", "1 \"x, y\" 2\n3 z 4\n"] {
+            let table = read::<f64>(text.as_bytes(), Some("2")).unwrap();
+            assert_eq!(table.samples.to_matrix().as_slice(), [1.0, 2.0, 3.0, 4.0], "{text:?}");
+            assert_eq!(table.classes, ["x, y", "z"]);
         }
     }
 

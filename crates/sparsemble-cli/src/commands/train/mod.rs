@@ -62,7 +62,7 @@ impl<'a, T: Scalar> Training<'a, T> {
         let samples: Samples<T> = sources.read(&arguments.patches, arguments.seed, progress)?;
         let phi = |text: &str| settings::phi(text, samples.view().rows());
         let phi = arguments.phi.as_deref().map(phi).transpose()?;
-        let masses = arguments.masses.as_deref().map(settings::masses).transpose()?;
+        let masses = arguments.masses.as_deref().map(sparsemble::matrix_file::read_list).transpose()?;
         Ok(Self { arguments, recipe, start, samples, masses, phi })
     }
 

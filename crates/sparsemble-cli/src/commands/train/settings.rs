@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use sparsemble::degradation::{Dense, Operator};
 use sparsemble::dictionary::Dictionary;
 use sparsemble::ensemble::Validation;
@@ -100,13 +100,6 @@ pub(super) fn atoms<T: Scalar>(path: &Path) -> Result<Dictionary<T>> {
             path.display()
         ),
     }
-}
-
-/// The masses in a file, a number a row.
-pub(super) fn masses(path: &Path) -> Result<Vec<f64>> {
-    let file = matrix_file::read::<f64>(path)?;
-    ensure!(file.n_features() == 1, "{} must have one number a row, how much a sample counts", path.display());
-    Ok(file.to_matrix().into_vec())
 }
 
 /// Φ for samples of this many features: an operator by its text, or a matrix from a file, a measurement a row.

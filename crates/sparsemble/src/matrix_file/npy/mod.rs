@@ -53,6 +53,16 @@ fn in_place<T: Scalar>(file: MappedFile) -> Outcome<Option<MatrixFile<T>>> {
     Ok(if number.is_native::<T>() { MatrixFile::mapped(file, header.length as usize, shape, order) } else { None })
 }
 
+/// The numbers of a file whose array has one dimension; `None` if it has another number of them.
+pub(super) fn read_list(path: &Path) -> Result<Option<Vec<f64>>> {
+    let (mut file, length) = files::open(path)?;
+    let list = Header::read(&mut file, length).and_then(|header| match header.shape[..] {
+        [_] => read_elements(&header, &mut file, length, |number| Ok(number.scalar())).map(Some),
+        _ => Ok(None),
+    });
+    list.map_err(|reason| reason.about_data(path))
+}
+
 /// Reads an array of this many bytes, header and all, as samples.
 pub(super) fn read_matrix<T: Scalar>(source: &mut (impl Read + ?Sized), length: u64) -> Outcome<MatrixFile<T>> {
     let header = Header::read(source, length)?;
