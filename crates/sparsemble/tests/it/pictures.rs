@@ -212,5 +212,5 @@ fn what_denoising_says_of_its_errors_is_about_what_they_are() {
         }
     }
     let still = denoise(&photo, 0.0, Run::default()).unwrap();
-    assert!(still.deviation.samples().iter().all(|deviation| *deviation == 0.0));
+    assert!(still.deviation.samples().iter().all(|deviation| *deviation <= 0.0));
 }

@@ -107,7 +107,9 @@ pub(super) fn means(canvases: &[Canvas], size: Size, side: usize, offset: f64) -
         means
     };
     let mut estimates = mean(|canvas| &canvas.sums);
-    estimates.iter_mut().for_each(|estimate| *estimate += offset);
+    for estimate in &mut estimates {
+        *estimate += offset;
+    }
     let has_kept = canvases.iter().any(|canvas| !canvas.kept.is_empty());
     (estimates, if has_kept { mean(|canvas| &canvas.kept) } else { Vec::new() })
 }

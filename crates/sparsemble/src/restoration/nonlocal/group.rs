@@ -209,7 +209,9 @@ impl GroupEstimator {
         // Those beyond the last patch are estimates of nothing.
         for (patches, factors) in self.patches.chunks_exact_mut(ROWS * self.pitch).zip(rows_of_factors) {
             let mut rows = split_rows::<ROWS>(patches, self.pitch, 0).1.map(|row| &mut row[..length]);
-            rows.iter_mut().for_each(|row| copy(simd, &self.means[..length], row));
+            for row in &mut rows {
+                copy(simd, &self.means[..length], row);
+            }
             let factors = std::array::from_fn(|r| &factors[r * self.width..]);
             let others = Others { rows: &self.system[self.width..], count, pitch, factors, step: 1 };
             add_rows::<S, ROWS, false>(simd, rows, others);

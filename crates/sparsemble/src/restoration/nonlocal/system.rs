@@ -41,7 +41,10 @@ fn factor_rows<S: Simd, const R: usize>(
     let others = Others { rows: above.get(start..).unwrap_or_default(), count: first, pitch, factors, step: pitch };
     add_rows::<S, R, true>(simd, parts, others);
     // The square on the diagonal comes first: it has the factors for all that is right of it.
-    let mut square = rows.each_ref().map(|row| std::array::from_fn::<f32, R, _>(|c| row[first + c]));
+    let mut square = [[0.0; R]; R];
+    for (entries, row) in square.iter_mut().zip(&rows) {
+        entries.copy_from_slice(&row[first..first + R]);
+    }
     for r in 0..R {
         for q in 0..r {
             for c in r..R {
