@@ -6,7 +6,7 @@ from shared.records import Records, progress
 from skimage.restoration import richardson_lucy, wiener
 
 import sparsemble
-from restorers.quality import contest
+from restorers.quality import Doubt, calibrate, contest, noting
 from restorers.runs import RESTORED, Settings, pictures
 
 BLUR = 1.6
@@ -32,9 +32,12 @@ def run(settings: Settings, records: Records) -> None:
         blurred = correlate1d(correlate1d(truth, taps, axis=0, mode="reflect"), taps, axis=1, mode="reflect")
         cases[name] = (truth, blurred + NOISE * rng.standard_normal(truth.shape))
     workload = "Gaussian blur, σ = 1.6, with noise, σ = 2"
+    doubts: list[Doubt] = []
     contenders = {
         "blurred": lambda given, _: given,
-        "sparsemble": lambda given, _: sparsemble.deblur(given, BLUR, NOISE, n_threads=1),
+        "sparsemble": noting(
+            lambda given: sparsemble.deblur(given, BLUR, NOISE, return_std=True, n_threads=1), doubts
+        ),
         "scikit-image Wiener": lambda given, _: [
             _inside(wiener(_padded(given), kernel, balance, clip=False)) for balance in BALANCES
         ],
@@ -43,6 +46,7 @@ def run(settings: Settings, records: Records) -> None:
         ],
     }
     means = contest(workload, cases, contenders, records)
+    calibrate(workload, dict(zip(cases, doubts, strict=True)), records)
     for rival in ("scikit-image Wiener", "scikit-image Richardson-Lucy"):
         above = means["sparsemble"] - means[rival]
         records.compare(f"{workload}: dB above", rival, "sparsemble", above, TARGET)

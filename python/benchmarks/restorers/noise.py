@@ -7,7 +7,7 @@ from shared.records import Records, progress
 from skimage.restoration import denoise_nl_means, denoise_tv_chambolle
 
 import sparsemble
-from restorers.quality import contest
+from restorers.quality import Doubt, calibrate, contest, noting
 from restorers.runs import RESTORED, Settings, pictures
 
 SIGMA = 25.0
@@ -24,17 +24,23 @@ def run(settings: Settings, records: Records) -> None:
     cases = {}
     for name, truth in pictures(RESTORED, settings).items():
         cases[name] = (truth, truth + SIGMA * rng.standard_normal(truth.shape))
-    means = contest("white noise, σ = 25", cases, _contenders(), records)
+    doubts: list[Doubt] = []
+    means = contest("white noise, σ = 25", cases, _contenders(doubts), records)
+    calibrate("white noise, σ = 25", dict(zip(cases, doubts, strict=True)), records)
     records.compare("white noise, σ = 25: dB", "target", "sparsemble", means["sparsemble"], TARGET)
     for rival, mean in means.items():
         if rival != "sparsemble":
             records.compare("white noise, σ = 25: dB above", rival, "sparsemble", means["sparsemble"] - mean)
 
 
-def _contenders() -> dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray | list[np.ndarray]]]:
+def _contenders(
+    doubts: list[Doubt],
+) -> dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray | list[np.ndarray]]]:
     contenders = {
         "noisy": lambda noisy, _: noisy,
-        "sparsemble": lambda noisy, _: sparsemble.denoise(noisy, SIGMA, n_threads=1),
+        "sparsemble": noting(
+            lambda noisy: sparsemble.denoise(noisy, SIGMA, return_std=True, n_threads=1), doubts
+        ),
         "scikit-image non-local means": lambda noisy, _: _non_local_means(noisy),
         "scikit-image total variation": lambda noisy, _: [
             255 * denoise_tv_chambolle(noisy / 255, weight) for weight in WEIGHTS

@@ -3,11 +3,11 @@
 import time
 
 import numpy as np
-from scipy.stats import spearmanr
 from shared.contest import Result
 from shared.records import Records, progress
 
 import sparsemble
+from restorers.quality import calibrate
 from restorers.runs import RECOVERED, Settings, pictures, psnr
 
 TARGETS = {8: 27.6, 16: 31.4, 32: 36.4}
@@ -46,7 +46,7 @@ def run(settings: Settings, records: Records) -> None:
             records.note(
                 workload, result, psnr=float(np.mean(list(each.values()))), pictures=each, spread=spread
             )
-        _calibrate(workload, doubts, records)
+        calibrate(workload, doubts, records)
         mean = float(np.mean(list(found.values())))
         gains = [np.min(np.subtract(found[name], starts[name])) for name in truths]
         records.compare(f"{workload}: dB", "target", "sparsemble", mean, target)
@@ -60,17 +60,3 @@ def run(settings: Settings, records: Records) -> None:
             float(min(gains)),
             0.0,
         )
-
-
-def _calibrate(workload: str, doubts: dict[str, tuple[np.ndarray, np.ndarray]], records: Records) -> None:
-    """Keep whether errors are larger where they are said to be: by rank, and by quarters of the pixels."""
-    ranks = {name: float(spearmanr(std, error).statistic) for name, (std, error) in doubts.items()}
-    std, error = (np.concatenate(parts) for parts in zip(*doubts.values(), strict=True))
-    order = np.argsort(std, kind="stable")
-    quarters = [[_root_mean_square(part) for part in (std[q], error[q])] for q in np.array_split(order, 4)]
-    result = Result(name="sparsemble", dtype="f64", threads=1, n_samples=std.size, seconds=None)
-    records.note(f"uncertainty of {workload}", result, ranks=ranks, quarters=quarters)
-
-
-def _root_mean_square(values: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(values**2)))

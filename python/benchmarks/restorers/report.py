@@ -75,13 +75,18 @@ def _uncertainty(records: Records) -> list[str]:
     found = [record for record in records.measurements if "quarters" in record]
     if not found:
         return []
-    names = list(found[0]["ranks"])
-    ranks = [[record["bench"], *(f"{record['ranks'][name]:.2f}" for name in names)] for record in found]
+    names = list(dict.fromkeys(name for record in found for name in record["ranks"]))
+    rank = "{:.2f}".format
+    ranks = [
+        [record["bench"], *(rank(record["ranks"][name]) if name in record["ranks"] else "" for name in names)]
+        for record in found
+    ]
     pair = "{:.1f} / {:.1f}".format
     quarters = [[record["bench"], *(pair(*both) for both in record["quarters"])] for record in found]
     return [
         "## Uncertainty\n",
-        "Whether the error of a pixel is larger where it is said to be: the rank correlation of both.\n",
+        "Whether the error of a pixel is larger where it is said to be: the rank correlation of both. Where",
+        "pixels are missing, only those count.\n",
         table(["", *names], ranks),
         "What is said / the true error, root mean squares in grey levels, by quarters of the pixels of all",
         "pictures in the order of what is said.\n",

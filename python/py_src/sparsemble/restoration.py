@@ -62,8 +62,8 @@ def denoise(
     restored : ndarray of float64 of the shape of `image`
         The picture, black 0 and white 255, neither rounded nor clipped.
     std : ndarray of float64 of the shape of `image`
-        Only if `return_std`: an estimate of the standard deviation of the error of each pixel, from how far
-        the passes over the picture are apart around it. It is no bound.
+        Only if `return_std`: an estimate of the standard deviation of the error of each pixel, from what the
+        Gaussians of the groups it is in leave unknown of it. It is no bound.
 
     Examples
     --------
@@ -117,7 +117,8 @@ def inpaint(
     restored : ndarray of float64 of the shape of `image`
         The picture, black 0 and white 255, neither rounded nor clipped.
     std : ndarray of float64 of the shape of `image`
-        Only if `return_std`: an estimate of the standard deviation of the error around each pixel.
+        Only if `return_std`: an estimate of the standard deviation of the error around each pixel. It tells
+        the better pixels from the worse; the errors may be twice as large.
 
     Examples
     --------
@@ -174,7 +175,8 @@ def deblur(
     restored : ndarray of float64 of the shape of `image`
         The picture, black 0 and white 255, neither rounded nor clipped.
     std : ndarray of float64 of the shape of `image`
-        Only if `return_std`: an estimate of the standard deviation of the error around each pixel.
+        Only if `return_std`: an estimate of the standard deviation of the error around each pixel. It tells
+        the better pixels from the worse; the errors may be twice as large.
 
     Examples
     --------

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use sparsemble::degradation::Dense;
+use sparsemble::degradation::{Degradation, Dense};
 use sparsemble::image::Size;
 use sparsemble::restoration::BlockMeasurements;
 use sparsemble::{Matrix, MatrixView, matrix_file};
@@ -57,6 +57,11 @@ impl Measured {
         let planes = (0..n_planes).map(plane).collect::<sparsemble::Result<_>>()?;
         let means = means.map(|means| means.as_slice().chunks(blocks.max(1)).map(<[f64]>::to_vec).collect());
         Ok(Self { planes, means })
+    }
+
+    /// How many numbers of each block there are.
+    pub(super) fn numbers_of_block(&self) -> usize {
+        self.planes[0].phi().n_measurements() + usize::from(self.means.is_some())
     }
 }
 

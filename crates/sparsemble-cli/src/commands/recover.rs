@@ -82,7 +82,7 @@ impl<'a> Done<'a> {
             size: first.image_size(),
             n_planes,
             n_measurements,
-            share: n_measurements as f64 / first.phi().n_features() as f64,
+            share: measured.numbers_of_block() as f64 / first.phi().n_features() as f64,
             psnr: truth.psnr(way.planes.iter().map(|plane| &plane.image))?,
             psnr_of_blocks: if way.starts.is_empty() { None } else { truth.psnr(way.starts.iter())? },
             method: way.name.clone(),
@@ -119,6 +119,10 @@ fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: R
     let mut recovered = Recovered { name: "best".into(), planes: Vec::new(), starts: Vec::new(), atoms: Vec::new() };
     for (plane, measurements) in measured.planes.iter().enumerate() {
         let part = run.part(plane..plane + 1, count);
+        let measurements = &match &measured.means {
+            Some(means) => measurements.with_means(&means[plane])?,
+            None => measurements.clone(),
+        };
         // Blocks of another size than that of the Gaussians in the library have no start of their own.
         if arguments.model.is_none() && measurements.phi().n_features() != gaussians.n_features() {
             recovered.planes.push(recover(measurements, arguments.noise, part)?);

@@ -78,10 +78,11 @@ fn phi(arguments: &SenseArguments) -> Result<Dense<f64>> {
 fn report(arguments: &SenseArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
     let line = |Done { work, size, n_planes, side, n_blocks, n_measurements }: &Done<'_>| {
         format!(
-            "{}: {} pixels in {n_blocks} blocks of {side} × {side}, {n_measurements} measurements of each ({:.1} %)\nwrote {}",
+            "{}: {} pixels in {n_blocks} blocks of {side} × {side}, {n_measurements} measurements{} of each ({:.1} %)\nwrote {}",
             work.input.display(),
             size.width * size.height * n_planes,
-            100.0 * *n_measurements as f64 / (side * side) as f64,
+            if arguments.means { " and the mean" } else { "" },
+            100.0 * (n_measurements + usize::from(arguments.means)) as f64 / (side * side) as f64,
             work.output.display()
         )
     };

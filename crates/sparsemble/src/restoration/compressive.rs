@@ -97,6 +97,22 @@ impl BlockMeasurements {
         Ok(remove_means(&mut grid.extract::<f64>(&grown(image, padded)?)?))
     }
 
+    /// The same with the mean of every block as one more measurement of it.
+    ///
+    /// # Errors
+    /// If there are not as many means as blocks, or one is not finite.
+    pub fn with_means(&self, means: &[f64]) -> Result<Self> {
+        expect_size("means: number of blocks (that of the measurements)", self.values.columns(), means.len())?;
+        // A row of unit norm, like those of an orthonormal Φ, has the mean `side` times.
+        let side = self.side as f64;
+        let (rows, phi) = (self.phi.n_measurements(), self.phi.matrix().to_matrix());
+        let entry = |r: usize, c: usize| if r < rows { phi.column(c)[r] } else { side.recip() };
+        let phi = Matrix::from_fn(rows + 1, phi.columns(), entry);
+        let value = |r: usize, i: usize| if r < rows { self.values.column(i)[r] } else { side * means[i] };
+        let values = Matrix::from_fn(rows + 1, means.len(), value);
+        Self::new(self.size, Dense::new(phi.view())?, values.view())
+    }
+
     /// The picture that `restore` makes of what was seen of the one with whole blocks, cut to its size.
     pub(super) fn restore(
         &self,

@@ -85,8 +85,9 @@ pub struct Restored {
     pub image: GrayImage,
     /// How far from the truth each pixel may be: an estimate of the standard deviation of its error, in grey levels.
     ///
-    /// It comes from how far the prior's opinions of all turns are from the result, around each pixel. It is no bound: it
-    /// does not know what the prior gets wrong in every turn.
+    /// It comes from how far the prior's opinions of all turns are from the result, around each pixel; for
+    /// [`denoise`](super::denoise), which has no turns, from the variance that the Gaussians of its groups leave to each
+    /// pixel. It is no bound: it does not know what the prior gets wrong in every turn.
     pub deviation: GrayImage,
 }
 

@@ -15,6 +15,7 @@ mod canvas;
 mod group;
 mod matching;
 mod plane;
+mod system;
 
 use canvas::{Canvas, means};
 use group::GroupEstimator;
@@ -101,6 +102,16 @@ impl Default for NonLocal {
 /// About how many rows of a picture one thread does at a time; a strip also sums up what lies in reach of them.
 const STRIP: usize = 64;
 
+/// What a [`NonLocal`] has found.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) image: GrayImage,
+    /// How much of its own noise each pixel has kept in the last pass: the variance that its Gaussians leave to it, by σ².
+    /// Empty unless it was wanted.
+    pub(super) kept: Vec<f64>,
+    multiply_adds: u64,
+}
+
 impl NonLocal {
     /// For pictures with white noise of a known deviation.
     #[must_use]
@@ -119,7 +130,7 @@ impl NonLocal {
         pilot: Option<&GrayImage>,
         run: Run<'_>,
     ) -> Result<GrayImage> {
-        self.pass_by_pass(image, sigma, (0, pilot), run, |_, _| ())
+        Ok(self.find(image, sigma, (0, pilot), false, run)?.image)
     }
 
     /// A turn of an image-level restoration, as [`PicturePrior`](super::PicturePrior) has it, and its multiply-adds in
@@ -134,26 +145,25 @@ impl NonLocal {
         turn: usize,
         run: Run<'_>,
     ) -> Result<(GrayImage, u64)> {
-        let mut total = 0;
-        let found = self.pass_by_pass(image, sigma, (turn, None), run, |_, multiply_adds| total += multiply_adds)?;
-        Ok((found, total))
+        let found = self.find(image, sigma, (turn, None), false, run)?;
+        Ok((found.image, found.multiply_adds))
     }
 
-    /// As [`estimate`](Self::estimate), telling of the result of each pass and of its multiply-adds. Every turn has other grids of patches, so that
-    /// over some turns no pixel is always at the border of its patches.
-    pub(super) fn pass_by_pass(
+    /// As [`estimate`](Self::estimate), and what else there is to know, what each pixel keeps of its noise only if
+    /// it is wanted. Every turn has other grids of patches, so that over some turns no pixel is always at the border of its patches.
+    pub(super) fn find(
         &self,
         image: &GrayImage,
         sigma: f64,
         (turn, pilot): (usize, Option<&GrayImage>),
+        wants_kept: bool,
         run: Run<'_>,
-        mut tell: impl FnMut(&GrayImage, u64),
-    ) -> Result<GrayImage> {
+    ) -> Result<Found> {
         self.check(image.size(), sigma)?;
         let samples = image.samples();
         let mean = samples.iter().sum::<f64>() / samples.len() as f64;
         let noisy = Plane::new(image, "image", self.side, mean)?;
-        let mut pilot = pilot.cloned();
+        let (mut pilot, mut kept, mut multiply_adds) = (pilot.cloned(), Vec::new(), 0);
         for pass in 0..self.passes {
             let part = run.passes(pass..pass + 1, self.passes, image.samples().len());
             let guide = match &pilot {
@@ -165,13 +175,15 @@ impl NonLocal {
             };
             let factor = if guide.is_some() { 1.0 } else { self.caution.sqrt() };
             let noise = (sigma * factor) as f32;
-            let step = Pass { settings: self, noisy: &noisy, pilot: guide.as_ref(), mean, noise };
-            let (found, groups) = step.estimate(turn * self.passes + pass, part)?;
-            tell(&found, groups * self.group_cost(guide.is_some()));
+            let wants_kept = wants_kept && pass + 1 == self.passes;
+            let step = Pass { settings: self, noisy: &noisy, pilot: guide.as_ref(), mean, noise, wants_kept };
+            let (found, groups);
+            (found, kept, groups) = step.estimate(turn * self.passes + pass, part)?;
             pilot = Some(found);
+            multiply_adds += groups * self.group_cost(guide.is_some());
         }
         // There is at least one pass.
-        Ok(pilot.unwrap_or_else(|| image.clone()))
+        Ok(Found { image: pilot.unwrap_or_else(|| image.clone()), kept, multiply_adds })
     }
 
     fn check(&self, image: Size, sigma: f64) -> Result<()> {
@@ -223,11 +235,12 @@ struct Pass<'a> {
     /// What the planes lack.
     mean: f64,
     noise: f32,
+    wants_kept: bool,
 }
 
 impl Pass<'_> {
-    /// The estimate, and of how many groups.
-    fn estimate(&self, number: usize, run: Run<'_>) -> Result<(GrayImage, u64)> {
+    /// The estimate, what it keeps of the noise of each pixel if that is wanted, and of how many groups it is.
+    fn estimate(&self, number: usize, run: Run<'_>) -> Result<(GrayImage, Vec<f64>, u64)> {
         let NonLocal { side, stride, group, reach, .. } = *self.settings;
         let size = self.noisy.size();
         let mut offsets = Draw { seed: 0, round: number as u64 }.stream("non-local grid");
@@ -237,11 +250,12 @@ impl Pass<'_> {
         let canvases = run.map_blocks(
             rows.len(),
             STRIP.div_ceil(stride),
-            || (Matcher::new(side, reach, group), GroupEstimator::new(side, group)),
+            || (Matcher::new(side, reach, group), GroupEstimator::new(side, group, self.wants_kept)),
             |space, strip| Ok(dispatch!(best_level(), simd => self.strip(simd, &rows[strip.clone()], &columns, space))),
         )?;
         let groups = canvases.iter().map(Canvas::groups).sum();
-        Ok((GrayImage::new(size, means(&canvases, size, side, self.mean))?, groups))
+        let (estimates, kept) = means(&canvases, size, side, self.mean);
+        Ok((GrayImage::new(size, estimates)?, kept, groups))
     }
 
     /// The sums of the estimates of some rows of groups.
@@ -267,6 +281,9 @@ impl Pass<'_> {
                 let places = matcher.find(simd, self.pilot.unwrap_or(self.noisy), (row, column));
                 let estimates = estimator.estimate(simd, (self.noisy, self.pilot), places, self.noise);
                 canvas.add(simd, places, side, estimates);
+                if let Some(kept) = estimator.kept() {
+                    canvas.add_kept(simd, places, side, kept);
+                }
             }
         }
         canvas

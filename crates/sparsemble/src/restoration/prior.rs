@@ -21,6 +21,6 @@ pub trait PicturePrior: Debug {
 
 impl PicturePrior for NonLocal {
     fn denoise(&mut self, image: &GrayImage, sigma: f64, turn: usize, run: Run<'_>) -> Result<GrayImage> {
-        self.pass_by_pass(image, sigma, (turn, None), run, |_, _| ())
+        Ok(self.find(image, sigma, (turn, None), false, run)?.image)
     }
 }

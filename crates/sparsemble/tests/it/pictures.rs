@@ -189,3 +189,28 @@ fn multiply_adds_are_those_of_the_groups_of_a_turn() {
     let wide = NonLocal { group: 32, ..NonLocal::default() };
     assert!(wide.denoise_and_count(&noisy, 15.0, 3, Run::default()).unwrap().1 > 10 * counted);
 }
+
+#[test]
+fn what_denoising_says_of_its_errors_is_about_what_they_are() {
+    let size = Size { width: 160, height: 160 };
+    let photo = photo(size);
+    for sigma in [10.0, 25.0, 50.0] {
+        let mut values = Values::new(7);
+        let noisy = GrayImage::from_fn(size, |row, column| photo.row(row)[column] + sigma * values.normal()).unwrap();
+        let found = denoise(&noisy, sigma, Run::default()).unwrap();
+        let errors = found.image.samples().iter().zip(photo.samples()).map(|(a, b)| (a - b).powi(2));
+        let mut pixels: Vec<(f64, f64)> = found.deviation.samples().iter().copied().zip(errors).collect();
+        pixels.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut before = 0.0;
+        for quarter in pixels.chunks(pixels.len() / 4) {
+            let count = quarter.len() as f64;
+            let said = (quarter.iter().map(|(said, _)| said * said).sum::<f64>() / count).sqrt();
+            let error = (quarter.iter().map(|(_, square)| square).sum::<f64>() / count).sqrt();
+            assert!(error > before, "sigma {sigma}: errors of {error} where fewer than {before} were expected");
+            assert!((0.5..2.0).contains(&(said / error)), "sigma {sigma}: {said} was said, but it is {error}");
+            before = error;
+        }
+    }
+    let still = denoise(&photo, 0.0, Run::default()).unwrap();
+    assert!(still.deviation.samples().iter().all(|deviation| *deviation <= 0.0));
+}

@@ -221,13 +221,18 @@ impl<'b, T: Scalar> Block<'b, T> {
             let overview =
                 Overview { basis: plan.basis, correlations: correlations.of(i), largest: plan.coder.largest(), level };
             let penalty = plan.penalty(self.scales[i]);
-            // Where λ is given, a bound will do.
-            let largest = match penalty {
-                Penalty::Lambda(_) => plan.basis.largest_norm() * state.energy.sqrt(),
-                _ => overview.largest(),
-            };
+            let largest = overview.largest();
             state.start(penalty, largest);
+            state.rounds = 1;
             let goal = Goal::new::<T>(penalty, tolerance, state.energy);
+            if largest <= state.mu && goal.is_reached(state, x) {
+                let largest = largest + overview.error(0.0, 0, state.energy.sqrt());
+                state.gap = relative_gap((x, state.energy), x, state.mu, 0.0, largest);
+                if state.gap <= small_enough::<T>(tolerance) {
+                    state.status = Some(SampleStatus::Converged);
+                    continue;
+                }
+            }
             let problem = Problem { overview: Some(overview), ..plan.problem((x, state.energy), None) };
             self.work.residual.copy_from_slice(x);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
@@ -240,7 +245,6 @@ impl<'b, T: Scalar> Block<'b, T> {
             let residual = &self.work.residual;
             state.gap =
                 relative_gap((x, state.energy), residual, state.mu, state.active.penalty(), inside.max(outside));
-            state.rounds = 1;
             if state.gap <= small_enough::<T>(tolerance) && goal.is_reached(state, residual) {
                 state.status = Some(SampleStatus::Converged);
             }

@@ -128,7 +128,7 @@ impl Hull {
             space.sample.iter_mut().zip(seen).for_each(|(place, value)| *place = value);
             self.fill_gram(&space.sample, &mut space.products, &mut space.gram)?;
             let weights = active_set::solve(&space.gram, WeightConstraint::Simplex).gamma;
-            codes.push((0..).zip(&weights[1..]).map(|(point, weight)| (point, T::from_f64(*weight))));
+            codes.push_ordered((0..).zip(&weights[1..]).map(|(point, weight)| (point, T::from_f64(*weight))));
         }
         Ok(codes)
     }

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use fearless_simd::prelude::*;
+use fearless_simd::{f32x8, prelude::*};
 
 use crate::image::Size;
 
 use super::matching::Place;
-use super::plane::BEYOND;
+use super::plane::{BEYOND, NARROW};
 
 /// The sums of estimates over some rows of a picture, and how many there are.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(super) struct Canvas {
     width: usize,
     /// Each row is followed by zeros, so that vectors may be read and written beyond the right border.
     sums: Vec<f32>,
+    /// The sums of what the estimates keep of the noise, laid out in the same way; empty if it is not wanted.
+    kept: Vec<f32>,
     /// How often the patch that begins at each pixel was estimated: at most once for each patch in reach of it.
     patches: Vec<u16>,
     groups: u64,
@@ -24,7 +26,7 @@ pub(super) struct Canvas {
 impl Canvas {
     pub(super) fn new(rows: Range<usize>, width: usize) -> Self {
         let (sums, patches) = (vec![0.0; rows.len() * (width + BEYOND)], vec![0; rows.len() * width]);
-        Self { rows, width, sums, patches, groups: 0 }
+        Self { rows, width, sums, kept: Vec::new(), patches, groups: 0 }
     }
 
     /// Whether the patch that begins there has an estimate already.
@@ -46,50 +48,80 @@ impl Canvas {
         side: usize,
         estimates: impl Iterator<Item = &'a [f32]>,
     ) {
-        let (lanes, pitch) = (S::f32s::LEN, self.width + BEYOND);
         self.groups += 1;
-        let mut within = [0.0; BEYOND];
-        within[..side].fill(1.0);
         for (place, estimate) in places.iter().zip(estimates) {
             let (row, column) = (place.row as usize - self.rows.start, place.column as usize);
             self.patches[row * self.width + column] += 1;
-            for r in 0..side {
-                for start in (0..side).step_by(lanes) {
-                    let values = S::f32s::from_slice(simd, &estimate[r * side + start..][..lanes]);
-                    let sums = &mut self.sums[(row + r) * pitch + column + start..][..lanes];
-                    // What belongs to the next row of the patch counts nothing here.
-                    let within = S::f32s::from_slice(simd, &within[start..start + lanes]);
-                    values.mul_add(within, S::f32s::from_slice(simd, sums)).store_slice(sums);
-                }
-            }
+            let pitch = self.width + BEYOND;
+            add_patch(simd, estimate, side, &mut self.sums[row * pitch + column..], pitch);
+        }
+    }
+
+    /// Adds what the estimates of the patches at these places keep of the noise, the same in all of them.
+    #[inline(always)]
+    pub(super) fn add_kept<S: Simd>(&mut self, simd: S, places: &[Place], side: usize, kept: &[f32]) {
+        let pitch = self.width + BEYOND;
+        self.kept.resize(self.sums.len(), 0.0);
+        for place in places {
+            let (row, column) = (place.row as usize - self.rows.start, place.column as usize);
+            add_patch(simd, kept, side, &mut self.kept[row * pitch + column..], pitch);
         }
     }
 }
 
-/// The mean of all estimates at each pixel, plus `offset`; every pixel must have one.
-pub(super) fn means(canvases: &[Canvas], size: Size, side: usize, offset: f64) -> Vec<f64> {
-    let mut sums = vec![0.0; size.width * size.height];
+/// Adds a patch to the upper left corner of rows that are `pitch` apart.
+#[inline(always)]
+fn add_patch<S: Simd>(simd: S, patch: &[f32], side: usize, sums: &mut [f32], pitch: usize) {
+    let mut within = [0.0; BEYOND];
+    within[..side].fill(1.0);
+    for r in 0..side {
+        for start in (0..side).step_by(NARROW) {
+            let values = f32x8::from_slice(simd, &patch[r * side + start..][..NARROW]);
+            let sums = &mut sums[r * pitch + start..][..NARROW];
+            // What belongs to the next row of the patch counts nothing here.
+            let within = f32x8::from_slice(simd, &within[start..start + NARROW]);
+            values.mul_add(within, f32x8::from_slice(simd, sums)).store_slice(sums);
+        }
+    }
+}
+
+/// At each pixel the mean of all estimates, of which every pixel must have one, plus `offset`; and the mean of what they
+/// keep of its noise, nothing if that was not added.
+pub(super) fn means(canvases: &[Canvas], size: Size, side: usize, offset: f64) -> (Vec<f64>, Vec<f64>) {
     let mut counts = vec![0_u32; size.width * size.height];
     for canvas in canvases {
-        let start = canvas.rows.start * size.width;
-        let rows = sums[start..].chunks_exact_mut(size.width).zip(canvas.sums.chunks_exact(size.width + BEYOND));
-        for (sums, values) in rows {
-            sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum += f64::from(value));
-        }
-        counts[start..].iter_mut().zip(&canvas.patches).for_each(|(count, &patches)| *count += u32::from(patches));
+        let counts = counts[canvas.rows.start * size.width..].iter_mut();
+        counts.zip(&canvas.patches).for_each(|(count, &patches)| *count += u32::from(patches));
     }
     counts.chunks_exact_mut(size.width).for_each(|row| spread(row, side, 1));
     spread(&mut counts, side, size.width);
-    sums.iter().zip(counts).map(|(sum, count)| sum / f64::from(count) + offset).collect()
+    let mean = |of: fn(&Canvas) -> &[f32]| {
+        let mut means = vec![0.0; counts.len()];
+        for canvas in canvases {
+            let rows = means[canvas.rows.start * size.width..].chunks_exact_mut(size.width);
+            for (sums, values) in rows.zip(of(canvas).chunks_exact(size.width + BEYOND)) {
+                sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum += f64::from(value));
+            }
+        }
+        means.iter_mut().zip(&counts).for_each(|(mean, &count)| *mean /= f64::from(count));
+        means
+    };
+    let mut estimates = mean(|canvas| &canvas.sums);
+    for estimate in &mut estimates {
+        *estimate += offset;
+    }
+    let has_kept = canvases.iter().any(|canvas| !canvas.kept.is_empty());
+    (estimates, if has_kept { mean(|canvas| &canvas.kept) } else { Vec::new() })
 }
 
-/// Adds to each entry the `side − 1` before it that are `step` apart.
+/// Makes each entry the sum of it and of the `side − 1` before it that are `step` apart.
 fn spread(entries: &mut [u32], side: usize, step: usize) {
-    // From the last to the first, so that those before are still what they were.
-    for end in (step..=entries.len()).rev().step_by(step) {
-        let (before, own) = entries[..end].split_at_mut(end - step);
-        for earlier in before.rchunks_exact(step).take(side - 1) {
-            own.iter_mut().zip(earlier).for_each(|(own, earlier)| *own += earlier);
-        }
+    // First the sums of all before it and of it, then less those that are too far back: from the last to the first, so that
+    // those before are still what they were.
+    for at in step..entries.len() {
+        entries[at] += entries[at - step];
+    }
+    for at in (side * step..entries.len()).rev() {
+        entries[at] -= entries[at - side * step];
     }
 }

@@ -5,26 +5,27 @@
 //! c = nσ², that is m + Z·Xᵀ(Y − m) with Z = X(XᵀX + cI)⁻¹: a system as small as the group, whatever the size of a patch,
 //! and every estimate is a combination of the patches. If Y − m is X itself, ZXᵀX is X − cZ, without a product.
 
-use fearless_simd::prelude::*;
+use fearless_simd::{f32x4, f32x8, prelude::*};
 
 use super::matching::Place;
-use super::plane::Plane;
+use super::plane::{NARROW, Plane};
+use super::system::{Others, ROWS, add_rows, factor, solve, split_rows};
 
 /// Groups are filled up with zeros to a multiple of this: two of the widest vectors.
 pub(super) const LANES: usize = 32;
 
-/// Rows of a product that are made together.
-const ROWS: usize = 4;
-
-/// Vectors of a row that are made together, so many that none has to wait for its last sum; and half as many.
-const MANY: usize = 8;
-const FEW: usize = 4;
+/// The side of the squares that are turned at a time.
+const SQUARE: usize = 4;
 
 /// Below this part of the energy of the group, σ² would be lost in the rounding of single precision.
 const LEAST_NOISE: f32 = 1e-6;
 
 /// Far beyond any energy, and far from the largest number.
 const MOST_NOISE: f32 = 1e30;
+
+/// How much of the noise of a mean counts: that of patches which overlap is not their own, but the overlapping estimates
+/// of a pixel have other means. Measured on pictures of the BSDS (decision 0017).
+const KEPT_BY_MEAN: f32 = 0.25;
 
 /// The space to estimate groups in. Matrices are row by row; between a row and the next there are zeros, so that whole
 /// vectors may be read and written.
@@ -36,6 +37,8 @@ pub(super) struct GroupEstimator {
     /// From a patch to the next.
     pitch: usize,
     means: Vec<f32>,
+    /// If it is wanted, how much of its own noise the estimate of each pixel keeps.
+    kept: Option<Vec<f32>>,
     /// A patch a row: X, then, if other patches than those of the covariance are estimated, Y − m; then the estimates.
     patches: Vec<f32>,
     /// X, a pixel a row.
@@ -48,17 +51,18 @@ pub(super) struct GroupEstimator {
 }
 
 impl GroupEstimator {
-    pub(super) fn new(side: usize, group: usize) -> Self {
+    pub(super) fn new(side: usize, group: usize, wants_kept: bool) -> Self {
         let width = group.next_multiple_of(LANES);
-        let pitch = (side * side).next_multiple_of(LANES) + MANY * LANES / 2;
+        let pitch = (side * side).next_multiple_of(LANES) + LANES;
         Self {
             side,
             width,
             pitch,
             means: vec![0.0; pitch],
+            kept: wants_kept.then(|| vec![0.0; pitch]),
             patches: vec![0.0; width * pitch],
-            centred: vec![0.0; side * side * width],
-            others: vec![0.0; side * side * width],
+            centred: vec![0.0; (side * side).next_multiple_of(SQUARE) * width],
+            others: vec![0.0; (side * side).next_multiple_of(SQUARE) * width],
             others_by_centred: vec![0.0; width * width],
             system: vec![0.0; width * (width + pitch)],
         }
@@ -77,7 +81,7 @@ impl GroupEstimator {
         self.gather(simd, pilot.unwrap_or(noisy), places);
         self.find_means(simd, places.len());
         self.subtract_means(simd, places.len());
-        across(&self.patches, (places.len(), self.pitch), self.width, &mut self.centred);
+        across(simd, &self.patches, self.pitch, self.width, &mut self.centred);
         let length = self.vectors(simd) * S::f32s::LEN;
         let beside = self.system.chunks_exact_mut(self.width + self.pitch).zip(self.patches.chunks_exact(self.pitch));
         for (row, patch) in beside.take(places.len()) {
@@ -87,7 +91,7 @@ impl GroupEstimator {
         if pilot.is_some() {
             self.gather(simd, noisy, places);
             self.subtract_means(simd, places.len());
-            across(&self.patches, (places.len(), self.pitch), self.width, &mut self.others);
+            across(simd, &self.patches, self.pitch, self.width, &mut self.others);
             let factors = (self.others.as_slice(), self.centred.as_slice());
             products(simd, factors, self.width, (false, self.width), &mut self.others_by_centred);
         }
@@ -96,6 +100,7 @@ impl GroupEstimator {
         let ridge = (places.len() as f32 * noise * noise).max(least).min(MOST_NOISE);
         let (vectors, pitch) = (self.vectors(simd), self.width + self.pitch);
         factor(simd, places.len(), (self.width / S::f32s::LEN + vectors, pitch), ridge, &mut self.system);
+        self.find_kept(simd, places.len());
         solve(simd, (places.len(), self.width), (vectors, pitch), &mut self.system);
         if pilot.is_some() {
             self.combine(simd, places.len());
@@ -103,6 +108,28 @@ impl GroupEstimator {
             self.shrink(simd, places.len(), ridge);
         }
         self.patches.chunks_exact(self.pitch).take(places.len())
+    }
+
+    /// How much of its own noise the last estimate of each pixel keeps, in every patch of the group, followed by zeros or
+    /// anything else: the diagonal of C(C + σ²I)⁻¹, of which σ² is the variance that the Gaussian leaves to a pixel, and a
+    /// part of 1/n for the mean.
+    pub(super) fn kept(&self) -> Option<&[f32]> {
+        self.kept.as_deref()
+    }
+
+    /// The diagonal of X(XᵀX + cI)⁻¹Xᵀ, from U⁻ᵀXᵀ.
+    #[inline(always)]
+    fn find_kept<S: Simd>(&mut self, simd: S, count: usize) {
+        let (lanes, vectors) = (S::f32s::LEN, self.vectors(simd));
+        let Some(kept) = &mut self.kept else { return };
+        for start in (0..vectors * lanes).step_by(lanes) {
+            let mut sum = S::f32s::splat(simd, KEPT_BY_MEAN / count as f32);
+            for row in self.system.chunks_exact(self.width + self.pitch).take(count) {
+                let part = S::f32s::from_slice(simd, &row[self.width + start..][..lanes]);
+                sum = part.mul_add(part, sum);
+            }
+            sum.store_slice(&mut kept[start..start + lanes]);
+        }
     }
 
     /// Vectors that hold a patch.
@@ -114,20 +141,20 @@ impl GroupEstimator {
     /// Reads the patches at these places, each followed by zeros.
     #[inline(always)]
     fn gather<S: Simd>(&mut self, simd: S, plane: &Plane, places: &[Place]) {
-        let lanes = S::f32s::LEN;
         let (side, pixels) = (self.side, self.side * self.side);
         for (patch, place) in self.patches.chunks_exact_mut(self.pitch).zip(places) {
             let (row, column) = place.at();
             for r in 0..side {
                 let line = plane.from(row + r, column);
                 // What is written beyond the row is overwritten by the next one.
-                for start in (0..side).step_by(lanes) {
-                    let part = S::f32s::from_slice(simd, &line[start..start + lanes]);
-                    part.store_slice(&mut patch[r * side + start..][..lanes]);
+                for start in (0..side).step_by(NARROW) {
+                    let part = f32x8::from_slice(simd, &line[start..start + NARROW]);
+                    part.store_slice(&mut patch[r * side + start..][..NARROW]);
                 }
             }
-            patch[pixels..pixels + lanes].fill(0.0);
+            patch[pixels..pixels + S::f32s::LEN.max(NARROW)].fill(0.0);
         }
+        self.patches[places.len() * self.pitch..].fill(0.0);
     }
 
     #[inline(always)]
@@ -176,26 +203,33 @@ impl GroupEstimator {
     /// m + ZXᵀ(Y − m).
     #[inline(always)]
     fn combine<S: Simd>(&mut self, simd: S, count: usize) {
-        let vectors = self.vectors(simd);
+        let length = self.vectors(simd) * S::f32s::LEN;
         let pitch = self.width + self.pitch;
-        let rows = &self.system[self.width..count * pitch];
-        let factors = self.others_by_centred.chunks_exact(self.width);
-        for (patch, factors) in self.patches.chunks_exact_mut(self.pitch).zip(factors).take(count) {
-            copy(simd, &self.means[..vectors * S::f32s::LEN], patch);
-            add_rows(simd, patch, vectors, Others { rows, factors: &factors[..count], step: 1, sign: 1.0 }, pitch);
+        let rows_of_factors = self.others_by_centred.chunks_exact(ROWS * self.width);
+        // Those beyond the last patch are estimates of nothing.
+        for (patches, factors) in self.patches.chunks_exact_mut(ROWS * self.pitch).zip(rows_of_factors) {
+            let mut rows = split_rows::<ROWS>(patches, self.pitch, 0).1.map(|row| &mut row[..length]);
+            for row in &mut rows {
+                copy(simd, &self.means[..length], row);
+            }
+            let factors = std::array::from_fn(|r| &factors[r * self.width..]);
+            let others = Others { rows: &self.system[self.width..], count, pitch, factors, step: 1 };
+            add_rows::<S, ROWS, false>(simd, rows, others);
         }
     }
 }
 
-/// Makes rows columns.
+/// Makes rows columns, four of four at a time; there are zeros after the last row and in each row.
 #[inline(always)]
-fn across(rows: &[f32], (count, pitch): (usize, usize), width: usize, out: &mut [f32]) {
-    if count < width {
-        out.fill(0.0);
-    }
-    for (i, row) in rows.chunks_exact(pitch).take(count).enumerate() {
-        for (column, value) in out.chunks_exact_mut(width).zip(row) {
-            column[i] = *value;
+fn across<S: Simd>(simd: S, rows: &[f32], pitch: usize, width: usize, out: &mut [f32]) {
+    for (i, rows) in rows.chunks_exact(SQUARE * pitch).enumerate() {
+        for (c, columns) in out.chunks_exact_mut(SQUARE * width).enumerate() {
+            let load = |r: usize| f32x4::from_slice(simd, &rows[r * pitch + SQUARE * c..][..SQUARE]);
+            let (even, odd) = (load(0).interleave(load(2)), load(1).interleave(load(3)));
+            let (low, high) = (even.0.interleave(odd.0), even.1.interleave(odd.1));
+            for (r, column) in [low.0, low.1, high.0, high.1].iter().enumerate() {
+                column.store_slice(&mut columns[r * width + SQUARE * i..][..SQUARE]);
+            }
         }
     }
 }
@@ -232,102 +266,11 @@ fn products<S: Simd>(
     }
 }
 
-/// Adds the ridge to the left part A of a system (A B) and makes it (U U⁻ᵀB), UᵀU = A, where the diagonal of U
-/// has its reciprocals and the entries below it mean nothing.
-#[inline(always)]
-fn factor<S: Simd>(simd: S, count: usize, (vectors, pitch): (usize, usize), ridge: f32, system: &mut [f32]) {
-    let lanes = S::f32s::LEN;
-    for i in 0..count {
-        let (above, row) = system.split_at_mut(i * pitch);
-        let row = &mut row[..pitch];
-        row[i] += ridge;
-        let start = i / lanes * lanes;
-        if i > 0 {
-            let others = Others { rows: &above[start..], factors: &above[i..], step: pitch, sign: -1.0 };
-            add_rows(simd, &mut row[start..], vectors - i / lanes, others, pitch);
-        }
-        // But for rounding, no pivot is below the ridge.
-        let recip = row[i].max(ridge).sqrt().recip();
-        scale(simd, recip, &mut row[start..vectors * lanes]);
-        row[i] = recip;
-    }
-}
-
-/// Makes the right part of (U V), from a column on, the solution Y of UY = V.
-#[inline(always)]
-fn solve<S: Simd>(simd: S, (count, from): (usize, usize), (vectors, pitch): (usize, usize), system: &mut [f32]) {
-    for i in (0..count).rev() {
-        let (rows, below) = system[..count * pitch].split_at_mut((i + 1) * pitch);
-        let (factors, right) = rows[i * pitch..].split_at_mut(from);
-        if i + 1 < count {
-            let others = Others { rows: &below[from..], factors: &factors[i + 1..count], step: 1, sign: -1.0 };
-            add_rows(simd, right, vectors, others, pitch);
-        }
-        scale(simd, factors[i], &mut right[..vectors * S::f32s::LEN]);
-    }
-}
-
-/// Rows, and what each is multiplied by.
-#[derive(Clone, Copy)]
-struct Others<'a> {
-    rows: &'a [f32],
-    factors: &'a [f32],
-    /// From a factor to the next.
-    step: usize,
-    sign: f32,
-}
-
-/// Adds to the first vectors of a row those of other rows, which are `pitch` apart; to some beyond them, too.
-#[inline(always)]
-fn add_rows<S: Simd>(simd: S, row: &mut [f32], vectors: usize, others: Others<'_>, pitch: usize) {
-    let mut first = 0;
-    while first < vectors {
-        let start = first * S::f32s::LEN;
-        let others = Others { rows: &others.rows[start..], ..others };
-        if vectors - first > FEW {
-            add_piece::<S, MANY>(simd, &mut row[start..], others, pitch);
-            first += MANY;
-        } else {
-            add_piece::<S, FEW>(simd, &mut row[start..], others, pitch);
-            first += FEW;
-        }
-    }
-}
-
-#[inline(always)]
-fn add_piece<S: Simd, const N: usize>(simd: S, row: &mut [f32], others: Others<'_>, pitch: usize) {
-    let lanes = S::f32s::LEN;
-    let row = &mut row[..N * lanes];
-    let mut sums = [S::f32s::splat(simd, 0.0); N];
-    for (v, sum) in sums.iter_mut().enumerate() {
-        *sum = S::f32s::from_slice(simd, &row[v * lanes..(v + 1) * lanes]);
-    }
-    let sign = S::f32s::splat(simd, others.sign);
-    for (j, other) in others.rows.chunks(pitch).enumerate() {
-        let factor = S::f32s::splat(simd, others.factors[j * others.step]) * sign;
-        let other = &other[..N * lanes];
-        for (v, sum) in sums.iter_mut().enumerate() {
-            *sum = S::f32s::from_slice(simd, &other[v * lanes..(v + 1) * lanes]).mul_add(factor, *sum);
-        }
-    }
-    for (v, sum) in sums.iter().enumerate() {
-        sum.store_slice(&mut row[v * lanes..(v + 1) * lanes]);
-    }
-}
-
 /// Copies whole vectors.
 #[inline(always)]
 fn copy<S: Simd>(simd: S, values: &[f32], out: &mut [f32]) {
     let lanes = S::f32s::LEN;
     for start in (0..values.len()).step_by(lanes) {
         S::f32s::from_slice(simd, &values[start..start + lanes]).store_slice(&mut out[start..start + lanes]);
-    }
-}
-
-#[inline(always)]
-fn scale<S: Simd>(simd: S, factor: f32, row: &mut [f32]) {
-    let factor = S::f32s::splat(simd, factor);
-    for part in row.chunks_exact_mut(S::f32s::LEN) {
-        (S::f32s::from_slice(simd, part) * factor).store_slice(part);
     }
 }

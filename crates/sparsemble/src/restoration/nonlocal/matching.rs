@@ -19,9 +19,12 @@ impl Place {
     }
 }
 
-/// Vectors of neighbours in a row, and rows of them, that are compared together.
-const VECTORS: usize = 4;
-const ROWS: usize = 2;
+/// Vectors of neighbours in a row, and rows of them, that are compared together: pixels that were read serve all rows.
+const VECTORS: usize = 2;
+const ROWS: usize = 4;
+
+/// Kinds of rows whose least distances are kept apart.
+const KINDS: usize = 2;
 
 /// Finds like patches.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub(super) struct Matcher {
     side: usize,
     reach: usize,
     group: usize,
+    /// The patch itself, row by row.
+    own: Vec<f32>,
     /// Of all patches in the window, row by row, each row followed by others beyond the window.
     distances: Vec<f32>,
     /// The least distance in each column of the window, in its even rows and in its odd ones.
@@ -41,8 +46,16 @@ pub(super) struct Matcher {
 
 impl Matcher {
     pub(super) fn new(side: usize, reach: usize, group: usize) -> Self {
-        let empty = (Vec::new(), Vec::new());
-        Self { side, reach, group, distances: empty.0, least: empty.1, candidates: Vec::new(), places: Vec::new() }
+        Self {
+            side,
+            reach,
+            group,
+            own: Vec::new(),
+            distances: Vec::new(),
+            least: Vec::new(),
+            candidates: Vec::new(),
+            places: Vec::new(),
+        }
     }
 
     /// The patch itself and those nearest to it by squared distance, all within reach; fewer than a group if there are
@@ -53,14 +66,16 @@ impl Matcher {
         let columns = window(column, self.reach, plane.size().width - self.side + 1);
         let pitch = columns.len().next_multiple_of(VECTORS * S::f32s::LEN);
         self.distances.resize(pitch * rows.len().next_multiple_of(ROWS), 0.0);
+        self.own.clear();
+        (0..self.side).for_each(|r| self.own.extend_from_slice(&plane.from(row + r, column)[..self.side]));
         self.least.clear();
-        self.least.resize(ROWS * pitch, f32::INFINITY);
+        self.least.resize(KINDS * pitch, f32::INFINITY);
         for first in rows.clone().step_by(ROWS) {
             for start in (0..columns.len()).step_by(VECTORS * S::f32s::LEN) {
-                let at = (first - rows.start) * pitch + start;
-                let last = rows.end - 1;
-                let corners = [(first, columns.start + start), ((first + 1).min(last), columns.start + start)];
-                self.compare(simd, plane, (row, column), corners, (at, pitch, start));
+                let corner = (first, columns.start + start);
+                let at = ((first - rows.start) * pitch + start, pitch, start);
+                let count = ROWS.min(rows.end - first);
+                self.compare(simd, plane, (row, column), (corner, count), at);
             }
         }
         let own = (row - rows.start, column - columns.start);
@@ -77,48 +92,73 @@ impl Matcher {
         &self.places
     }
 
-    /// The distances of the patches at some places of two rows, by ‖x‖² + ‖y‖² − 2xᵀy.
+    /// Adds the products of a line of pixels with the lines of the own patch that it is compared with: it is number
+    /// `line` − r of the patches that begin in row r, for those rows FROM .. TO whose patches have it.
+    #[expect(clippy::needless_range_loop, reason = "the compiler keeps all sums in registers if it is written so")]
+    #[inline(always)]
+    fn add_line<S: Simd, const FROM: usize, const TO: usize>(
+        &self,
+        simd: S,
+        pixels: &[f32],
+        line: usize,
+        sums: &mut [[S::f32s; VECTORS]; ROWS],
+    ) {
+        let lanes = S::f32s::LEN;
+        let mut own: [&[f32]; ROWS] = [&[]; ROWS];
+        for r in FROM..TO {
+            own[r] = &self.own[(line - r) * self.side..][..self.side];
+        }
+        for c in 0..self.side {
+            let pixels = &pixels[c..c + VECTORS * lanes];
+            let mut vectors = [S::f32s::splat(simd, 0.0); VECTORS];
+            for (v, vector) in vectors.iter_mut().enumerate() {
+                *vector = S::f32s::from_slice(simd, &pixels[v * lanes..(v + 1) * lanes]);
+            }
+            for r in FROM..TO {
+                let own = S::f32s::splat(simd, own[r][c]);
+                for v in 0..VECTORS {
+                    sums[r][v] = vectors[v].mul_add(own, sums[r][v]);
+                }
+            }
+        }
+    }
+
+    /// The distances of the patches that begin in some rows, at some places of each, by ‖x‖² + ‖y‖² − 2xᵀy.
     #[inline(always)]
     fn compare<S: Simd>(
         &mut self,
         simd: S,
         plane: &Plane,
         (row, column): (usize, usize),
-        corners: [(usize, usize); ROWS],
+        (corner, count): ((usize, usize), usize),
         (at, pitch, start): (usize, usize, usize),
     ) {
         let lanes = S::f32s::LEN;
-        let length = self.side + VECTORS * lanes - 1;
         let mut sums = [[S::f32s::splat(simd, 0.0); VECTORS]; ROWS];
-        let [upper, lower] = &mut sums;
-        for r in 0..self.side {
-            let own = &plane.from(row + r, column)[..self.side];
-            let above = &plane.from(corners[0].0 + r, corners[0].1)[..length];
-            let below = &plane.from(corners[1].0 + r, corners[1].1)[..length];
-            for (c, &pixel) in own.iter().enumerate() {
-                let pixel = S::f32s::splat(simd, pixel);
-                let (above, below) = (&above[c..c + VECTORS * lanes], &below[c..c + VECTORS * lanes]);
-                for (v, sum) in upper.iter_mut().enumerate() {
-                    *sum = S::f32s::from_slice(simd, &above[v * lanes..(v + 1) * lanes]).mul_add(pixel, *sum);
-                }
-                for (v, sum) in lower.iter_mut().enumerate() {
-                    *sum = S::f32s::from_slice(simd, &below[v * lanes..(v + 1) * lanes]).mul_add(pixel, *sum);
-                }
+        for line in 0..count + self.side - 1 {
+            let pixels = &plane.from(corner.0 + line, corner.1)[..self.side + VECTORS * lanes - 1];
+            // The first and the last lines belong to the patches of some rows only.
+            match ((line + 1).saturating_sub(self.side), ROWS.min(line + 1)) {
+                (0, 1) => self.add_line::<S, 0, 1>(simd, pixels, line, &mut sums),
+                (0, 2) => self.add_line::<S, 0, 2>(simd, pixels, line, &mut sums),
+                (0, 3) => self.add_line::<S, 0, 3>(simd, pixels, line, &mut sums),
+                (0, _) => self.add_line::<S, 0, 4>(simd, pixels, line, &mut sums),
+                (1, 3) => self.add_line::<S, 1, 3>(simd, pixels, line, &mut sums),
+                (1, _) => self.add_line::<S, 1, 4>(simd, pixels, line, &mut sums),
+                (2, _) => self.add_line::<S, 2, 4>(simd, pixels, line, &mut sums),
+                _ => self.add_line::<S, 3, 4>(simd, pixels, line, &mut sums),
             }
         }
         let own = S::f32s::splat(simd, plane.energies(row, column)[0]);
         let (zero, twice) = (S::f32s::splat(simd, 0.0), S::f32s::splat(simd, -2.0));
-        for (r, sums) in sums.iter().enumerate() {
-            let energies = &plane.energies(corners[r].0, corners[r].1)[..VECTORS * lanes];
+        for (r, sums) in sums.iter().take(count).enumerate() {
+            let energies = &plane.energies(corner.0 + r, corner.1)[..VECTORS * lanes];
             for (v, sum) in sums.iter().enumerate() {
                 let energies = S::f32s::from_slice(simd, &energies[v * lanes..(v + 1) * lanes]);
                 let distances = sum.mul_add(twice, energies + own).max(zero);
                 distances.store_slice(&mut self.distances[at + r * pitch + v * lanes..][..lanes]);
-                // A last row that is alone comes twice, but must not count twice.
-                if r == 0 || corners[r] != corners[r - 1] {
-                    let least = &mut self.least[r * pitch + start + v * lanes..][..lanes];
-                    S::f32s::from_slice(simd, least).min(distances).store_slice(least);
-                }
+                let least = &mut self.least[r % KINDS * pitch + start + v * lanes..][..lanes];
+                S::f32s::from_slice(simd, least).min(distances).store_slice(least);
             }
         }
     }
@@ -129,7 +169,7 @@ impl Matcher {
     fn list<S: Simd>(&mut self, simd: S, own: (usize, usize), (height, width): (usize, usize), pitch: usize) {
         let lanes = S::f32s::LEN;
         self.least.copy_within(pitch..pitch + width, width);
-        let least = &mut self.least[..ROWS * width];
+        let least = &mut self.least[..KINDS * width];
         let limit = if self.group <= least.len() {
             *least.select_nth_unstable_by(self.group - 1, f32::total_cmp).1
         } else {

@@ -6,6 +6,10 @@ use crate::image::{GrayImage, Size};
 /// Zeros that follow a row, so that vectors may be read beyond its right border: four of the widest.
 pub(super) const BEYOND: usize = 64;
 
+/// Pixels of a row of a patch that are read or written together: most patches are no wider, and what lies beyond them is
+/// touched in vain.
+pub(super) const NARROW: usize = 8;
+
 /// A picture in single precision, less a constant, and the energies of its patches.
 #[derive(Debug)]
 pub(super) struct Plane {

@@ -72,7 +72,7 @@ fn a_group_is_estimated_by_its_own_gaussian() {
         let plane = |image: &GrayImage| Plane::new(image, "", side, 90.0).unwrap();
         let planes = (plane(&noisy), guide.map(plane));
         for level in crate::kernels::all_levels() {
-            let mut estimator = GroupEstimator::new(side, 32);
+            let mut estimator = GroupEstimator::new(side, 32, false);
             let compare = |found: Vec<Vec<f32>>| {
                 assert_eq!(found.len(), origins.len());
                 for (values, expected) in found.iter().zip(&expected) {
@@ -93,14 +93,39 @@ fn a_group_is_estimated_by_its_own_gaussian() {
 }
 
 #[test]
+fn what_a_group_keeps_of_the_noise_is_the_diagonal_of_its_filter() {
+    let pilot = picture(size(20, 18), 12.0);
+    let origins = places(&[(0, 0), (3, 4), (5, 1), (12, 15), (7, 7), (2, 9), (9, 3)]);
+    let sigma = 9.0;
+    for side in [3, 4] {
+        let guides: Vec<_> = origins.iter().map(|&place| patch(&pilot, place, side)).collect();
+        // What the filter makes of one more at a pixel, at that pixel.
+        let impulse = |i: usize, height: f64| {
+            let noisy: Vec<f64> = (0..side * side).map(|j| if i == j { height } else { 0.0 }).collect();
+            wiener(&guides, &[noisy], sigma)[0][i]
+        };
+        let plane = Plane::new(&pilot, "", side, 90.0).unwrap();
+        for level in crate::kernels::all_levels() {
+            let mut estimator = GroupEstimator::new(side, 32, true);
+            dispatch!(level, simd => drop(estimator.estimate(simd, (&plane, None), &origins, sigma as f32)));
+            for (i, &kept) in estimator.kept().unwrap()[..side * side].iter().enumerate() {
+                let expected = impulse(i, 1.0) - impulse(i, 0.0) + 0.25 / origins.len() as f64;
+                assert!((f64::from(kept) - expected).abs() < 1e-4, "{kept} for {expected}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_group_has_the_nearest_patches_in_reach() {
     let image = picture(size(70, 30), 20.0);
-    let (side, reach, group) = (5, 9, 20);
-    let plane = Plane::new(&image, "", side, 100.0).unwrap();
-    for origin in [(0, 0), (12, 33), (25, 65), (3, 64)] {
+    let (reach, group) = (9, 20);
+    let origins = [(0, 0), (12, 33), (25, 65), (3, 64)];
+    for (side, origin) in [2, 3, 5].into_iter().flat_map(|side| origins.map(|origin| (side, origin))) {
+        let plane = Plane::new(&image, "", side, 100.0).unwrap();
         let own = patch(&image, places(&[origin])[0], side);
-        let origins: Vec<(u32, u32)> = window(origin.0 as usize, reach, 26)
-            .flat_map(|row| window(origin.1 as usize, reach, 66).map(move |column| (row as u32, column as u32)))
+        let origins: Vec<(u32, u32)> = window(origin.0 as usize, reach, 31 - side)
+            .flat_map(|row| window(origin.1 as usize, reach, 71 - side).map(move |column| (row as u32, column as u32)))
             .collect();
         let mut candidates: Vec<(f64, (u32, u32))> = places(&origins)
             .iter()
@@ -153,7 +178,7 @@ fn estimates_that_overlap_are_averaged() {
     add(0, &[(0, 2)], 2);
     assert!(canvases[0].has((0, 1)) && !canvases[0].has((1, 0)) && canvases[1].has((1, 2)));
     let expected = [1.0, 6.0, 10.0, 0.0, 4.0 / 2.0, 36.0 / 3.0, 50.0 / 3.0, 20.0 / 2.0, 3.0, 4.0, 30.0, 40.0];
-    for (found, expected) in means(&canvases, size(4, 3), 2, 0.5).iter().zip(expected) {
+    for (found, expected) in means(&canvases, size(4, 3), 2, 0.5).0.iter().zip(expected) {
         assert!((found - 0.5 - expected).abs() < 1e-6, "{found} for {expected}");
     }
 }
@@ -196,7 +221,7 @@ fn results_are_the_same_bits_for_any_number_of_threads() {
     for threads in [2, 5] {
         assert_eq!(settings.estimate(&noisy, 15.0, None, Run::threads(threads)).unwrap(), one);
     }
-    let next = settings.pass_by_pass(&noisy, 15.0, (1, None), Run::default(), |_, _| ()).unwrap();
+    let next = settings.find(&noisy, 15.0, (1, None), false, Run::default()).unwrap().image;
     assert_ne!(next, one, "another turn has another grid");
 }
 
