@@ -255,12 +255,7 @@ mod tests {
             ),
             (Coder::omp(5), "omp:sparsity=5"),
             (
-                Coder::Pursuit(Pursuit {
-                    kind: PursuitKind::Matching,
-                    sparsity: None,
-                    error: Some(0.25),
-                    gain: None,
-                }),
+                Coder::Pursuit(Pursuit { kind: PursuitKind::Matching, sparsity: None, error: Some(0.25), gain: None }),
                 "mp:error=0.25",
             ),
             (

@@ -153,8 +153,12 @@ impl<T: Scalar> SparseCodes<T> {
             self.atoms.push(atom);
             self.coefficients.push(coefficient);
         }
-        // Each entry goes where there are as many smaller ones: the entries are few, and this hardly branches.
         let end = self.atoms.len();
+        self.starts.push(end);
+        if self.atoms[start..].is_sorted() {
+            return;
+        }
+        // Each entry goes where there are as many smaller ones: the entries are few, and this hardly branches.
         self.atoms.extend_from_within(start..);
         self.coefficients.extend_from_within(start..);
         let (atoms, unsorted) = self.atoms[start..].split_at_mut(end - start);
@@ -165,7 +169,6 @@ impl<T: Scalar> SparseCodes<T> {
         }
         self.atoms.truncate(end);
         self.coefficients.truncate(end);
-        self.starts.push(end);
     }
 
     /// Adds the samples of another batch in the same basis.

@@ -203,6 +203,9 @@ impl ActiveSet {
         (mu, slack): (f64, f64),
         work: &mut Work<'b, T>,
     ) -> bool {
+        if self.atoms.is_empty() {
+            return true;
+        }
         dots(simd, problem.columns, &self.atoms, &work.residual, &mut work.products);
         work.right.clear();
         let members = self.pull.iter().zip(&self.coefficients);
