@@ -77,9 +77,9 @@ def _enlarge(method: str, picture: np.ndarray, directory: Path, repetitions: int
 
 
 def _dictionary() -> np.ndarray:
-    """Return the low-resolution part of the dictionary of Yang et al.; atoms are columns of unit norm, as there."""
+    """Return the low-resolution part of the dictionary of Yang et al.; atoms are columns of unit norm."""
     atoms = loadmat(folder("..", "scsr") / "D_1024_0.15_5.mat")["Dl"]
-    return np.asfortranarray((atoms / np.linalg.norm(atoms, axis=0)).astype(np.float32))
+    return np.asfortranarray((atoms / np.sqrt((atoms**2).sum(axis=0))).astype(np.float32))
 
 
 def _features(small: np.ndarray) -> np.ndarray:
