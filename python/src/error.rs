@@ -58,6 +58,7 @@ fn argument(name: &'static str) -> &'static str {
         "relative lambda" => "relative_lam",
         "error" => "max_error",
         "l1 norm" => "max_l1_norm",
+        "gain" => "min_gain",
         "atoms" | "sparsity" => "n_nonzero_coefs",
         "atom weight" => "atom_weights",
         "excluded atom" => "exclude",

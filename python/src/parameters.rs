@@ -21,6 +21,7 @@ pub(crate) struct Parameters {
     ridge: Option<f64>,
     max_error: Option<f64>,
     max_l1_norm: Option<f64>,
+    min_gain: Option<f64>,
     n_nonzero_coefs: Option<i64>,
     positive: bool,
     atom_weights: Option<Vec<f64>>,
@@ -115,14 +116,15 @@ impl Parameters {
     }
 
     fn pursuit(&self, kind: PursuitKind) -> PyResult<Pursuit> {
-        self.expect_only(&["n_nonzero_coefs", "max_error"])?;
-        if self.n_nonzero_coefs.is_none() && self.max_error.is_none() {
+        self.expect_only(&["n_nonzero_coefs", "max_error", "min_gain"])?;
+        if self.n_nonzero_coefs.is_none() && self.max_error.is_none() && self.min_gain.is_none() {
             let (argument, method) = (&self.argument, &self.method);
             return Err(PyValueError::new_err(format!(
-                "{argument}='{method}' needs n_nonzero_coefs, max_error or both"
+                "{argument}='{method}' needs n_nonzero_coefs, max_error, min_gain or several of them"
             )));
         }
-        Ok(Pursuit { kind, sparsity: count("n_nonzero_coefs", self.n_nonzero_coefs)?, error: self.max_error })
+        let sparsity = count("n_nonzero_coefs", self.n_nonzero_coefs)?;
+        Ok(Pursuit { kind, sparsity, error: self.max_error, gain: self.min_gain })
     }
 
     fn one_sparse(&self) -> PyResult<OneSparse> {
@@ -140,6 +142,7 @@ impl Parameters {
             ("ridge", self.ridge.is_some()),
             ("max_error", self.max_error.is_some()),
             ("max_l1_norm", self.max_l1_norm.is_some()),
+            ("min_gain", self.min_gain.is_some()),
             ("n_nonzero_coefs", self.n_nonzero_coefs.is_some()),
             ("positive", self.positive),
             ("atom_weights", self.atom_weights.is_some()),
@@ -191,6 +194,7 @@ pub(crate) fn coder_dict<'py>(py: Python<'py>, coder: &Coder) -> PyResult<Bound<
             parameters.set_item("method", method)?;
             parameters.set_item("n_nonzero_coefs", pursuit.sparsity)?;
             parameters.set_item("max_error", pursuit.error)?;
+            parameters.set_item("min_gain", pursuit.gain)?;
         }
         Coder::OneSparse(one_sparse) => {
             parameters.set_item("method", "one-sparse")?;

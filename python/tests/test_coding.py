@@ -171,6 +171,18 @@ def test_pursuit_by_error_stops_as_soon_as_it_can(X, dictionary, method):
         np.testing.assert_allclose(codes.toarray(), theirs.T, atol=1e-9)
 
 
+@pytest.mark.parametrize("method", GREEDY)
+def test_pursuit_by_gain_pays_for_no_atom_more_than_it_is_worth(X, dictionary, method):
+    codes, report = sparse_encode(X, dictionary, method=method, min_gain=0.02, return_report=True)
+    assert report.converged
+    left = errors(X, codes.toarray(), dictionary)
+    # Each atom has taken more than its price off the energy, and (omp, ormp) the best other one would not.
+    assert (1.0 - left > 0.02 * np.diff(codes.indptr) - 1e-9).all()
+    if method != "mp":
+        correlations = (X - codes @ dictionary) @ (dictionary / np.linalg.norm(dictionary, axis=1)[:, None]).T
+        assert (correlations**2).max() <= 0.02 + 1e-9
+
+
 def test_the_residual_of_omp_is_orthogonal_to_its_atoms(X, dictionary):
     codes = sparse_encode(X, dictionary, method="omp", n_nonzero_coefs=5).toarray()
     correlations = (X - codes @ dictionary) @ dictionary.T

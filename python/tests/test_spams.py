@@ -133,8 +133,21 @@ def test_greedy_codes_at_a_price_for_each_atom_are_theirs(X, D, lambda1, limits)
 
 
 def test_signals_that_no_atom_is_worth_have_no_code(X, D):
-    assert ours.omp(X, D, lambda1=100.0).nnz == 0
-    assert ours.omp(X.astype(np.float32), D, lambda1=100.0).dtype == np.float32
+    with pytest.warns(UserWarning, match=r"every code is zero: relax min_gain=200\.0"):
+        assert ours.omp(X, D, lambda1=100.0).nnz == 0
+    with pytest.warns(UserWarning, match="every code is zero"):
+        assert ours.omp(X.astype(np.float32), D, lambda1=100.0).dtype == np.float32
+
+
+def test_a_price_and_an_error_for_each_signal_stop_at_what_comes_first(X, D):
+    eps = np.linspace(0.5, 30.0, X.shape[1])
+    A = ours.omp(X, D, lambda1=0.2, eps=eps)
+    alone = [ours.omp(X[:, [i]], D, lambda1=0.2, eps=float(eps[i])) for i in range(X.shape[1])]
+    np.testing.assert_allclose(A.toarray(), np.hstack([a.toarray() for a in alone]), atol=1e-10)
+    counts = [np.diff(ours.omp(X, D, **limit).indptr) for limit in ({"lambda1": 0.2}, {"eps": eps})]
+    assert (counts[0] < counts[1]).any()
+    assert (counts[0] > counts[1]).any()
+    np.testing.assert_array_equal(np.diff(A.indptr), np.minimum(*counts))
 
 
 def test_greedy_limits_may_be_given_for_each_signal(X, D):

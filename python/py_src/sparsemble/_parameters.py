@@ -16,6 +16,7 @@ class Parameters(TypedDict):
     ridge: float | None
     max_error: float | None
     max_l1_norm: float | None
+    min_gain: float | None
     n_nonzero_coefs: int | None
     positive: bool
     atom_weights: NDArray[np.float64] | None

@@ -92,5 +92,5 @@ def warn_of_zeros(samples: Samples, dictionary: NDArray[Any], parameters: "Param
 
 def limits_of(parameters: "Parameters") -> str:
     """Name what keeps codes small, as it was given."""
-    limits = ("lam", "relative_lam", "max_error", "max_l1_norm", "positive")
+    limits = ("lam", "relative_lam", "max_error", "max_l1_norm", "min_gain", "positive")
     return ", ".join(f"{name}={value}" for name, value in parameters.items() if name in limits and value)

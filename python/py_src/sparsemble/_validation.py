@@ -142,7 +142,7 @@ def check_weights(sample_weight: ArrayLike | None, X: NDArray[Any]) -> NDArray[n
 def coder_parameters(estimator: Any, method: str) -> "Parameters":
     """Return the coder that the parameters of an estimator ask for; by default that of its method."""
     given = estimator.get_params(deep=False)
-    limits = ("lam", "relative_lam", "ridge", "max_error", "max_l1_norm", "n_nonzero_coefs")
+    limits = ("lam", "relative_lam", "ridge", "max_error", "max_l1_norm", "min_gain", "n_nonzero_coefs")
     limit = {name: given.get(name) for name in limits}
     default = _native.defaults(method)["coder"]
     name = given["coder"]

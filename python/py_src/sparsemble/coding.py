@@ -31,6 +31,7 @@ def sparse_encode(
     ridge: float | None = None,
     max_error: float | None = None,
     max_l1_norm: float | None = None,
+    min_gain: float | None = None,
     n_nonzero_coefs: int | None = None,
     positive: bool = False,
     atom_weights: ArrayLike | None = None,
@@ -52,11 +53,11 @@ def sparse_encode(
     elastic-net the minimum of ‖x − aD‖² + λ‖a‖₁ + ρ‖a‖²          `lam`, `ridge`; `positive`
     fista       the minimum of ‖x − aD‖² + λ‖a‖₁, by gradient     `lam`; `positive`
                 steps: slower, for comparison
-    omp         greedily chosen atoms, their coefficients always  `n_nonzero_coefs`, `max_error` or both
-                the best together (orthogonal matching pursuit)
-    ormp        the same, each choice the one that then leaves    `n_nonzero_coefs`, `max_error` or both
+    omp         greedily chosen atoms, their coefficients always  `n_nonzero_coefs`, `max_error`, `min_gain`
+                the best together (orthogonal matching pursuit)   or several of them
+    ormp        the same, each choice the one that then leaves    as omp
                 the least error (order-recursive)
-    mp          greedily chosen atoms, never corrected later      `n_nonzero_coefs`, `max_error` or both
+    mp          greedily chosen atoms, never corrected later      as omp
                 (matching pursuit)
     one-sparse  the best atom, or the best ones each on its own   `n_nonzero_coefs` (1); `positive`
     =========== ================================================= =========================================
@@ -82,6 +83,8 @@ def sparse_encode(
         The largest squared error ‖x − aD‖² of a sample: the sparsest code the method finds within it.
     max_l1_norm : float, optional
         The largest Σ w|a| of a sample: the code of least error within it.
+    min_gain : float, optional
+        The price of an atom: choices end where the next would lower ‖x − aD‖² by this or less.
     n_nonzero_coefs : int, optional
         The most atoms in one code.
     positive : bool, default=False
@@ -152,6 +155,7 @@ def sparse_encode(
         "ridge": ridge,
         "max_error": max_error,
         "max_l1_norm": max_l1_norm,
+        "min_gain": min_gain,
         "n_nonzero_coefs": n_nonzero_coefs,
         "positive": positive,
         "atom_weights": weights,
@@ -215,7 +219,8 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     ----------
     dictionary : array-like of shape (n_atoms, n_features), optional
         The atoms. None takes the samples given to `fit`, scaled to unit norm.
-    method, lam, relative_lam, ridge, max_error, max_l1_norm, n_nonzero_coefs, positive, atom_weights, tol
+    method, lam, relative_lam, ridge, max_error, max_l1_norm, min_gain, n_nonzero_coefs, positive, \
+atom_weights, tol
         What to look for, as for `sparse_encode`.
     transform_max_iter : int, optional
         The `max_iter` of `sparse_encode`. In scikit-learn `max_iter` itself is about `fit`, which has no
@@ -260,6 +265,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         ridge: float | None = None,
         max_error: float | None = None,
         max_l1_norm: float | None = None,
+        min_gain: float | None = None,
         n_nonzero_coefs: int | None = None,
         positive: bool = False,
         atom_weights: ArrayLike | None = None,
@@ -276,6 +282,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.ridge = ridge
         self.max_error = max_error
         self.max_l1_norm = max_l1_norm
+        self.min_gain = min_gain
         self.n_nonzero_coefs = n_nonzero_coefs
         self.positive = positive
         self.atom_weights = atom_weights
@@ -368,6 +375,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             ridge=self.ridge,
             max_error=self.max_error,
             max_l1_norm=self.max_l1_norm,
+            min_gain=self.min_gain,
             n_nonzero_coefs=self.n_nonzero_coefs,
             positive=self.positive,
             atom_weights=self.atom_weights,

@@ -21,7 +21,7 @@ use super::{
 /// | --- | --- |
 /// | `lasso:lambda=0.2` | [`Lasso`]; instead of `lambda` also `relative`, `error` or `l1_norm`; `nonnegative`, `tolerance`, `max_rounds` |
 /// | `elastic-net:lambda=0.2,ridge=0.1` | [`ElasticNet`]; `tolerance`, `max_rounds` |
-/// | `omp:sparsity=5` | [`Pursuit`]; also `ormp` and `mp`, and `error` instead of or beside `sparsity` |
+/// | `omp:sparsity=5` | [`Pursuit`]; also `ormp` and `mp`, and `error` or `gain` instead of or beside `sparsity` |
 /// | `one-sparse` | [`OneSparse`]; `atoms`, `nonnegative` |
 ///
 /// ```
@@ -148,11 +148,11 @@ fn elastic_net(spec: &mut Spec<'_>) -> Result<ElasticNet> {
 }
 
 fn pursuit(spec: &mut Spec<'_>, kind: PursuitKind) -> Result<Pursuit> {
-    let (sparsity, error) = (spec.value("sparsity")?, spec.value("error")?);
-    if sparsity.is_none() && error.is_none() {
-        return Err(spec.refuse("needs sparsity, error or both"));
+    let (sparsity, error, gain) = (spec.value("sparsity")?, spec.value("error")?, spec.value("gain")?);
+    if sparsity.is_none() && error.is_none() && gain.is_none() {
+        return Err(spec.refuse("needs sparsity, error, gain or several of them"));
     }
-    Ok(Pursuit { kind, sparsity, error })
+    Ok(Pursuit { kind, sparsity, error, gain })
 }
 
 impl Display for Lasso {
@@ -201,7 +201,8 @@ impl Display for Pursuit {
             PursuitKind::OrderRecursive => "ormp",
         };
         let sparsity = self.sparsity.map(|sparsity| format!("sparsity={sparsity}"));
-        write(f, name, [sparsity, self.error.map(|error| format!("error={error}"))])
+        let error = self.error.map(|error| format!("error={error}"));
+        write(f, name, [sparsity, error, self.gain.map(|gain| format!("gain={gain}"))])
     }
 }
 
@@ -254,12 +255,17 @@ mod tests {
             ),
             (Coder::omp(5), "omp:sparsity=5"),
             (
-                Coder::Pursuit(Pursuit { kind: PursuitKind::Matching, sparsity: None, error: Some(0.25) }),
+                Coder::Pursuit(Pursuit { kind: PursuitKind::Matching, sparsity: None, error: Some(0.25), gain: None }),
                 "mp:error=0.25",
             ),
             (
-                Coder::Pursuit(Pursuit { kind: PursuitKind::OrderRecursive, sparsity: Some(2), error: Some(0.5) }),
-                "ormp:sparsity=2,error=0.5",
+                Coder::Pursuit(Pursuit {
+                    kind: PursuitKind::OrderRecursive,
+                    sparsity: Some(2),
+                    error: Some(0.5),
+                    gain: Some(0.25),
+                }),
+                "ormp:sparsity=2,error=0.5,gain=0.25",
             ),
             (Coder::OneSparse(OneSparse::default()), "one-sparse"),
             (Coder::OneSparse(OneSparse { atoms: 3, nonnegative: true }), "one-sparse:atoms=3,nonnegative"),
@@ -283,7 +289,7 @@ mod tests {
             ("lasso:lambda=1,sparsity=3", "`lasso` has no setting `sparsity`"),
             ("lasso:lambda=1,atom_weights=1;x", "`atom_weights` needs numbers"),
             ("elastic-net:lambda=1", "needs lambda and ridge"),
-            ("omp", "needs sparsity, error or both"),
+            ("omp", "needs sparsity, error, gain or several"),
             ("omp:sparsity=-1", "`sparsity` needs a number"),
             ("one-sparse:nonnegative=yes", "`one-sparse` has no setting `nonnegative`"),
         ] {

@@ -146,21 +146,19 @@ impl<T: Scalar> SparseCodes<T> {
         dense
     }
 
-    /// Adds a sample, whose entries must be in the order of their atoms; drops exact zeros.
-    pub(crate) fn push_ordered(&mut self, entries: impl Iterator<Item = (u32, T)>) {
+    /// Adds a sample; sorts its entries by atom and drops exact zeros.
+    pub(crate) fn push(&mut self, entries: impl Iterator<Item = (u32, T)>) {
+        let start = self.atoms.len();
         for (atom, coefficient) in entries.filter(|(_, a)| a.abs() > T::ZERO) {
             self.atoms.push(atom);
             self.coefficients.push(coefficient);
         }
-        self.starts.push(self.atoms.len());
-    }
-
-    /// Adds a sample; sorts its entries by atom and drops exact zeros.
-    pub(crate) fn push(&mut self, entries: impl Iterator<Item = (u32, T)>) {
-        let start = self.atoms.len();
-        self.push_ordered(entries);
-        // Each entry goes where there are as many smaller ones: the entries are few, and this hardly branches.
         let end = self.atoms.len();
+        self.starts.push(end);
+        if self.atoms[start..].is_sorted() {
+            return;
+        }
+        // Each entry goes where there are as many smaller ones: the entries are few, and this hardly branches.
         self.atoms.extend_from_within(start..);
         self.coefficients.extend_from_within(start..);
         let (atoms, unsorted) = self.atoms[start..].split_at_mut(end - start);

@@ -153,7 +153,7 @@ impl<T: Scalar> Ensemble<T> {
         let offsets = self.offsets();
         let mut codes = SparseCodes::new(self.n_atoms());
         for sample in 0..inputs.count() {
-            codes.push_ordered(members.iter().zip(&offsets).flat_map(|(member, offset)| {
+            codes.push(members.iter().zip(&offsets).flat_map(|(member, offset)| {
                 member.codes.column(sample).map(move |(atom, value)| ((offset + atom) as u32, value))
             }));
         }

@@ -189,7 +189,7 @@ fn combined(members: &[Member], beta: &[f64]) -> SparseCodes<f64> {
         entries.extend(members.iter().zip(beta).map(coefficient));
         entries.sort_by_key(|(source, _)| *source); // stable: the sums are those of the rounds in order
         let sums = entries.chunk_by(|a, b| a.0 == b.0).map(|group| (group[0].0, group.iter().map(|(_, a)| a).sum()));
-        codes.push_ordered(sums);
+        codes.push(sums);
     }
     codes
 }

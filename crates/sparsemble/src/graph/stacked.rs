@@ -135,7 +135,7 @@ impl StackedCodes {
             let entry = |member: MemberCodes<'_>| {
                 member.entry(i).map(|(atom, a)| ((member.first_row + atom as usize) as u32, a))
             };
-            codes.push_ordered(self.members().filter_map(entry));
+            codes.push(self.members().filter_map(entry));
         }
         codes
     }

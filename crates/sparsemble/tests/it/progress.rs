@@ -119,9 +119,9 @@ fn no_more_is_told_after_the_work_was_asked_to_stop() {
                 let result = (work.call)(Run::threads(threads).on_progress(&stop));
                 let interrupted =
                     matches!(result, Err(Error::Interrupted { done, total }) if done < total && total == work.total);
-                // Of two threads the other one may do so much that the caller is asked less often.
+                // Of two threads the other one may do so much that the caller is asked less often, or has nothing left to stop.
                 let told = *times.borrow();
-                assert!(told <= most && interrupted == (told == most), "{}: {result:?} after {told}", work.name);
+                assert!(told <= most && (!interrupted || told == most), "{}: {result:?} after {told}", work.name);
                 assert!(threads > 1 || interrupted, "{}: {result:?}", work.name);
             }
         }

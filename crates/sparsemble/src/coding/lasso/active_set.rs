@@ -108,9 +108,9 @@ impl ActiveSet {
 
     /// θᵀ(D_SᵀD_S)⁻¹θ: how fast correlations of the support make the residual grow with μ.
     #[inline(always)]
-    pub(super) fn growth<S: Simd>(&self, simd: S, space: &mut Vec<f64>) -> f64 {
-        self.inverse.apply(simd, &self.pull, space);
-        space.iter().zip(&self.pull).map(|(a, b)| a * b).sum()
+    pub(super) fn growth<S: Simd, T: Scalar>(&self, simd: S, work: &mut Work<'_, T>) -> f64 {
+        self.inverse.apply(simd, &self.pull, &mut work.change);
+        work.change.iter().zip(&self.pull).map(|(a, b)| a * b).sum()
     }
 
     /// The largest correlation of a member with the residual of `work`, in units of its weight; members without weight do not
@@ -203,6 +203,9 @@ impl ActiveSet {
         (mu, slack): (f64, f64),
         work: &mut Work<'b, T>,
     ) -> bool {
+        if self.atoms.is_empty() {
+            return true;
+        }
         dots(simd, problem.columns, &self.atoms, &work.residual, &mut work.products);
         work.right.clear();
         let members = self.pull.iter().zip(&self.coefficients);
@@ -364,10 +367,16 @@ impl ActiveSet {
         }
         work.change[..members].copy_from_slice(&coordinates);
         // Each term is rounded to the precision of its size, and so is their sum.
-        let largest =
-            |atom: u32| dot(simd, problem.columns.padded(atom as usize), problem.columns.padded(atom as usize));
-        let sizes = self.atoms.iter().zip(&coordinates).map(|(&member, u)| u.abs() * largest(member).to_f64().sqrt());
-        let noise = T::EPSILON.to_f64() * (largest(atom).to_f64().sqrt() + sizes.sum::<f64>());
+        let norm = |atom: u32| {
+            let column = problem.columns.padded(atom as usize);
+            dot(simd, column, column).to_f64().sqrt()
+        };
+        let mut sizes = norm(atom);
+        // A loop and not a sum over an iterator: that is not inlined, and its closure would not have the instruction set.
+        for (&member, u) in self.atoms.iter().zip(&coordinates) {
+            sizes += u.abs() * norm(member);
+        }
+        let noise = T::EPSILON.to_f64() * sizes;
         let distance = dot(simd, &work.vector, &work.vector).to_f64();
         (distance > (4.0 * noise).powi(2)).then_some(distance)
     }
@@ -451,14 +460,20 @@ impl ActiveSet {
         }
         self.inverse.remove(simd, place);
         if self.shaky {
-            self.rebuild(simd, problem, work);
+            // Rare and large: compiled once, apart from the walk, and so in need of the instruction set anew.
+            self.rebuild(simd.level(), problem, work);
         }
+    }
+
+    #[inline(never)]
+    fn rebuild<'b, T: Scalar>(&mut self, level: Level, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) {
+        dispatch!(level, simd => self.invert_anew(simd, problem, work));
     }
 
     /// Makes the inverse anew. A member that turns out to lie in the span of those before it hands its coefficient to them
     /// and leaves, which does not change the residual.
-    #[inline(never)]
-    fn rebuild<'b, S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) {
+    #[inline(always)]
+    fn invert_anew<'b, S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) {
         let before = std::mem::take(self);
         let right = std::mem::take(&mut work.right);
         self.inverse = before.inverse;

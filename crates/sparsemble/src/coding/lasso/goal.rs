@@ -24,6 +24,12 @@ pub(super) enum Goal {
 /// μ is sought down to this fraction of the one that gives the zero code; what needs a smaller one is out of reach.
 const SMALLEST_MU: f64 = 1e-7;
 
+/// The search goes down to this fraction of the smallest μ tried so far, and not further, at first.
+const LONGEST_FALL: f64 = 0.25;
+
+/// So near to the μ that was tried, the support is likely to be the same.
+const NEAR: f64 = 0.8;
+
 impl Goal {
     pub(super) fn new<T: Scalar>(penalty: Penalty, tolerance: f64, sample_energy: f64) -> Self {
         let shortfall = tolerance * sample_energy;
@@ -76,8 +82,12 @@ impl Goal {
         if matches!(self, Self::Given) {
             return;
         }
-        // Both the error and the norm are monotone in μ, so every solution halves, or better, where it can lie.
-        let (mut low, mut high) = (SMALLEST_MU * state.mu_max, state.mu_max);
+        // Both the error and the norm are monotone in μ, so every solution narrows down where it can lie.
+        let smallest = SMALLEST_MU * state.mu_max;
+        let (mut low, mut high) = (smallest, state.mu_max);
+        // Below the smallest μ tried so far codes have more and more atoms, so that going too far is dear. If it is far after
+        // all, the steps become longer and longer.
+        let mut fall = LONGEST_FALL;
         for _ in 0..60 {
             if self.is_reached(state, &work.residual) {
                 return;
@@ -90,11 +100,18 @@ impl Goal {
             if high <= low * (1.0 + 1e-12) {
                 return;
             }
-            let guess = self.guess(level, state, &work.residual);
-            state.mu = if guess > low && guess < high { guess } else { (low * high).sqrt() };
-            if high < low * 1.001 && state.mu <= SMALLEST_MU * state.mu_max * 1.001 {
-                state.mu = SMALLEST_MU * state.mu_max;
-            }
+            let (on_support, by_slope) = self.guesses(level, state, work);
+            state.mu = if low > smallest {
+                if on_support > low && on_support < high { on_support } else { (low * high).sqrt() }
+            } else if on_support >= NEAR * high && on_support < high {
+                on_support
+            } else if by_slope >= fall * high && by_slope < high {
+                by_slope
+            } else {
+                let lowest = (fall * high).max(smallest);
+                fall *= fall;
+                lowest
+            };
             state.active.solve(level, problem, (state.mu, slack(state.mu)), work);
         }
     }
@@ -108,16 +125,26 @@ impl Goal {
         }
     }
 
-    /// On a fixed support ‖r‖² = e + μ²h and Σ w|a| = b − μh with h the growth, so the wanted μ is known in closed form.
-    fn guess<T: Scalar>(&self, level: Level, state: &State, residual: &[T]) -> f64 {
-        let growth = dispatch!(level, simd => state.active.growth(simd, &mut Vec::new()));
+    /// The wanted μ, guessed in two ways.
+    ///
+    /// On a fixed support ‖r‖² = e + μ²h and Σ w|a| = b − μh with h the growth, so it is known in closed form. As μ falls atoms
+    /// enter, and h grows: over a longer way, both are more like a power of μ with the slope they have here.
+    fn guesses<T: Scalar>(&self, level: Level, state: &State, work: &mut Work<'_, T>) -> (f64, f64) {
+        let mu = state.mu;
+        let growth = dispatch!(level, simd => state.active.growth(simd, work));
         match *self {
-            Self::Given => state.mu,
+            Self::Given => (mu, mu),
             Self::Error { target, leeway, .. } => {
-                let least = energy(residual) - state.mu * state.mu * growth;
-                ((target - 0.5 * leeway - least).max(0.0) / growth).sqrt()
+                let (target, error) = (target - 0.5 * leeway, energy(&work.residual));
+                let least = error - mu * mu * growth;
+                let power = 2.0 * mu * mu * growth / error;
+                (((target - least).max(0.0) / growth).sqrt(), mu * (target / error).powf(1.0 / power))
             }
-            Self::L1Norm { target, leeway, .. } => state.mu + (state.active.penalty() - target + 0.5 * leeway) / growth,
+            Self::L1Norm { target, leeway, .. } => {
+                let (target, norm) = (target - 0.5 * leeway, state.active.penalty());
+                let power = mu * growth / norm;
+                (mu + (norm - target) / growth, mu * (norm / target).powf(1.0 / power))
+            }
         }
     }
 }

@@ -27,7 +27,9 @@ pub(super) fn collect<'a, T: Scalar>(
         [] => None,
         _ => Some(samples.encode_in_doubles(coder, basis, &unfinished)?),
     };
-    let mut block = Coding { codes: SparseCodes::new(basis.n_atoms()), report: CodingReport::empty() };
+    let n_nonzero = (0..range.len()).map(|i| left(i).0.atoms.len()).sum();
+    let codes = SparseCodes::with_capacity(basis.n_atoms(), range.len(), n_nonzero);
+    let mut block = Coding { codes, report: CodingReport::with_capacity(range.len()) };
     for i in 0..range.len() {
         let (active, scale, status, (rounds, gap)) = left(i);
         let place = unfinished.binary_search(&(range.start + i)).ok();

@@ -96,6 +96,10 @@ impl<'b, T: Scalar> Overview<'_, 'b, T> {
         space: &mut Space<'b, T>,
         gram: &mut Vec<f64>,
     ) -> Option<(u32, f64)> {
+        if atoms.len() == self.basis.n_atoms() {
+            space.outside = 0.0;
+            return None;
+        }
         space.coefficients.clear();
         space.coefficients.extend(coefficients.iter().map(|&a| T::from_f64(a)));
         let rows = (&space.coefficients[..], &space.rows[..]);

@@ -9,7 +9,7 @@ use fearless_simd::{dispatch, prelude::*};
 
 use super::gram::{smallest_correlation, smallest_distance, squared};
 use super::selection::Selection;
-use super::{Pursuit, PursuitKind};
+use super::{Limits, Pursuit, PursuitKind};
 use crate::coding::basis::inverse;
 use crate::coding::one_sparse::mask_energies;
 use crate::coding::{Coding, CodingBasis, CodingReport, Samples, SparseCodes};
@@ -43,10 +43,19 @@ struct State<T> {
     /// Squared distance of each atom to the span: what it keeps under the mask, for ORMP less with every choice.
     distances: Vec<f64>,
     blocked: Vec<bool>,
-    target: Option<f64>,
+    limits: Limits,
     smallest: f64,
     choices: usize,
     live: bool,
+}
+
+/// What has become of an atom that was to be taken.
+enum Choice {
+    Made,
+    /// It lies in the span of those before.
+    Dependent,
+    /// It would not gain enough, which ends the pursuit.
+    NotWorthIt,
 }
 
 impl<'a, T: Scalar> Block<'a, T> {
@@ -67,11 +76,10 @@ impl<'a, T: Scalar> Block<'a, T> {
     pub(super) fn encode(&mut self, samples: &Samples<'_, T>, range: Range<usize>) -> Result<Coding<T>> {
         samples.load(range.clone(), &mut self.x, &mut self.scales)?;
         self.start(samples, range);
-        let most = self.coder.most_choices(self.basis);
         loop {
             for state in &mut self.states {
-                let reached = state.target.is_some_and(|target| squared(&state.residual) <= target);
-                state.live &= state.choices < most && !reached;
+                let reached = state.limits.error.is_some_and(|target| squared(&state.residual) <= target);
+                state.live &= state.choices < state.limits.choices && !reached;
             }
             if !self.states.iter().any(|state| state.live) {
                 break;
@@ -106,7 +114,7 @@ impl<'a, T: Scalar> Block<'a, T> {
                 selection: Selection::default(),
                 distances: (0..self.basis.n_atoms()).map(distance).collect(),
                 blocked,
-                target: self.coder.error.map(|error| error / scale / scale),
+                limits: self.coder.limits(self.basis, scale),
                 smallest: smallest_correlation::<T>(energy),
                 choices: 0,
                 live: true,
@@ -138,11 +146,15 @@ impl<'a, T: Scalar> Block<'a, T> {
                     state.live = false;
                     break;
                 };
-                if state.take(simd, self.coder.kind, self.basis, atom, c[atom].to_f64()) {
-                    state.choices += 1;
-                    break;
+                match state.take(simd, self.coder.kind, self.basis, atom, c[atom].to_f64()) {
+                    Choice::Made => state.choices += 1,
+                    Choice::NotWorthIt => state.live = false,
+                    Choice::Dependent => {
+                        state.blocked[atom] = true;
+                        continue;
+                    }
                 }
-                state.blocked[atom] = true;
+                break;
             }
         }
     }
@@ -168,7 +180,7 @@ impl<'a, T: Scalar> Block<'a, T> {
             block
                 .codes
                 .push(entries.map(|(&j, a)| (j, basis.coefficient(j, a * inverse(basis.norm(j as usize)), scale))));
-            let status = self.coder.status(squared(&state.residual), state.target, state.choices);
+            let status = self.coder.status(squared(&state.residual), state.limits, state.choices);
             block.report.push(status, state.choices, None);
         }
         block
@@ -176,9 +188,9 @@ impl<'a, T: Scalar> Block<'a, T> {
 }
 
 impl<T: Scalar> State<T> {
-    /// Takes an atom whose correlation with the residual is given; `false` if it lies in the span of those before.
+    /// Takes an atom whose correlation with the residual is given, if it can be and is worth it.
     #[inline(always)]
-    fn take<S: Simd>(&mut self, simd: S, kind: PursuitKind, basis: &CodingBasis<T>, atom: usize, c: f64) -> bool {
+    fn take<S: Simd>(&mut self, simd: S, kind: PursuitKind, basis: &CodingBasis<T>, atom: usize, c: f64) -> Choice {
         let unit = T::from_f64(inverse(basis.norm(atom)));
         let mut direction: Vec<T> = basis.columns().padded(atom).iter().map(|&d| d * unit).collect();
         if let Some(mask) = &self.mask {
@@ -187,9 +199,12 @@ impl<T: Scalar> State<T> {
         let energy = squared(&direction);
         if kind == PursuitKind::Matching {
             let share = c * inverse(energy);
+            if !self.limits.is_worth(share * c) {
+                return Choice::NotWorthIt;
+            }
             axpy(simd, T::from_f64(-share), &direction, &mut self.residual);
             self.selection.add_share(atom as u32, share);
-            return energy > 0.0;
+            return if energy > 0.0 { Choice::Made } else { Choice::Dependent };
         }
         let mut coordinates = vec![0.0; self.directions.len()];
         // Twice, because once leaves the direction orthogonal only to half the digits when it is short.
@@ -202,16 +217,19 @@ impl<T: Scalar> State<T> {
         }
         let distance = squared(&direction);
         if distance <= smallest_distance::<T>() * energy {
-            return false;
+            return Choice::Dependent;
         }
         let root = distance.sqrt();
         for d in &mut direction {
             *d = T::from_f64(d.to_f64() / root);
         }
         let projection = dot(simd, &direction, &self.residual);
+        if !self.limits.is_worth(projection.to_f64().powi(2)) {
+            return Choice::NotWorthIt;
+        }
         axpy(simd, -projection, &direction, &mut self.residual);
         self.selection.push(atom as u32, coordinates.into_iter(), root, projection.to_f64());
         self.directions.push(direction);
-        true
+        Choice::Made
     }
 }

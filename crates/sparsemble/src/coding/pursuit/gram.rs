@@ -90,18 +90,17 @@ impl<'a, T: Scalar> Block<'a, T> {
     #[inline(always)]
     fn encode_sample<S: Simd>(&mut self, simd: S, slot: usize, excluded: Option<usize>, block: &mut Coding<T>) {
         let scale = self.scales[slot];
-        let target = self.coder.error.map(|error| error / scale / scale);
+        let limits = self.coder.limits(self.basis, scale);
         let energy = squared(self.x.column(slot));
         let task = Task { simd, basis: self.basis, kind: self.coder.kind };
         let space = &mut self.sample;
         let c = self.correlations.of_mut(slot);
         space.start(excluded);
         let smallest = smallest_correlation::<T>(energy);
-        let most = self.coder.most_choices(self.basis);
         let mut error = energy;
         let mut choices = 0;
         let mut best = task.scan(c, space);
-        while choices < most && target.is_none_or(|target| error > target) {
+        while choices < limits.choices && limits.error.is_none_or(|target| error > target) {
             while space.blocked.contains(&(best.0 as u32)) && best.1 > T::ZERO {
                 space.blocked.iter().for_each(|&j| c[j as usize] = T::ZERO);
                 best = task.scan(c, space);
@@ -109,18 +108,23 @@ impl<'a, T: Scalar> Block<'a, T> {
             if c[best.0].to_f64().abs() <= smallest {
                 break;
             }
-            let Some(wave) = task.choose(best.0, c[best.0].to_f64(), (c.len(), space)) else {
+            let Some(distance) = task.distance(best.0, c.len(), space) else {
                 space.blocked.push(best.0 as u32);
                 c[best.0] = T::ZERO;
                 best = task.scan(c, space);
                 continue;
             };
+            let correlation = c[best.0].to_f64();
+            if !limits.is_worth(correlation * correlation / distance) {
+                break;
+            }
+            let wave = task.choose(best.0, correlation, distance, space);
             choices += 1;
-            if target.is_some() {
+            if limits.error.is_some() {
                 task.residual_of(&space.selection.coefficients(), self.x.padded(slot), space);
                 error = squared(&space.residual);
             }
-            if choices < most {
+            if choices < limits.choices {
                 best = task.sweep(&wave, c, space);
             }
         }
@@ -128,7 +132,7 @@ impl<'a, T: Scalar> Block<'a, T> {
         let entries = space.selection.atoms.iter().zip(coefficients);
         let basis = self.basis;
         block.codes.push(entries.map(|(&j, a)| (j, basis.coefficient(j, a * basis.inverse_norm(j), scale))));
-        block.report.push(self.coder.status(error, target, choices), choices, None);
+        block.report.push(self.coder.status(error, limits, choices), choices, None);
     }
 }
 
@@ -181,27 +185,32 @@ struct Task<'a, S, T> {
 }
 
 impl<'a, S: Simd, T: Scalar> Task<'a, S, T> {
-    /// Chooses an atom whose correlation is given and returns what that does to the correlations, of which there are
-    /// `length`; `None` if it lies in the span of those chosen before.
+    /// The squared distance of an atom to the span of those chosen before, of which MP takes no notice, given the number of
+    /// correlations; `None` if it lies in it. Its coordinates in the span are `space.weights` then.
     #[inline(always)]
-    fn choose(&self, atom: usize, correlation: f64, (length, space): (usize, &mut Space<T>)) -> Option<Wave<'a, T>> {
-        let column = self.basis.unit_gram_row(atom);
+    fn distance(&self, atom: usize, length: usize, space: &mut Space<T>) -> Option<f64> {
         space.weights.clear();
         if self.kind == PursuitKind::Matching {
-            space.selection.add_share(atom as u32, correlation);
-            return Some(Wave { column, factor: T::ONE, step: T::from_f64(correlation) });
+            return Some(1.0);
         }
         let stride = row_stride(length);
         space.weights.extend((0..space.selection.len()).map(|i| space.rows[i * stride + atom]));
         let inside: f64 = space.weights.iter().map(|w| w.to_f64() * w.to_f64()).sum();
-        let distance = (1.0 - inside).max(0.0);
-        if distance <= smallest_distance::<T>() {
-            return None;
+        Some((1.0 - inside).max(0.0)).filter(|distance| *distance > smallest_distance::<T>())
+    }
+
+    /// Chooses an atom whose correlation and distance are given and returns what that does to the correlations.
+    #[inline(always)]
+    fn choose(&self, atom: usize, correlation: f64, distance: f64, space: &mut Space<T>) -> Wave<'a, T> {
+        let column = self.basis.unit_gram_row(atom);
+        if self.kind == PursuitKind::Matching {
+            space.selection.add_share(atom as u32, correlation);
+            return Wave { column, factor: T::ONE, step: T::from_f64(correlation) };
         }
         let root = distance.sqrt();
         let coordinates = space.weights.iter().map(|w| w.to_f64());
         space.selection.push(atom as u32, coordinates, root, correlation / root);
-        Some(Wave { column, factor: T::from_f64(1.0 / root), step: T::from_f64(correlation / root) })
+        Wave { column, factor: T::from_f64(1.0 / root), step: T::from_f64(correlation / root) }
     }
 
     /// Carries out a wave, keeps v for later choices and returns the best score of the new correlations.

@@ -20,20 +20,21 @@ use crate::scalar::Scalar;
 
 use super::{Coding, CodingBasis, SampleStatus, Samples, SparseCoder, join};
 
-/// A greedy coder, stopped by the number of atoms, by the error, or by whichever comes first.
+/// A greedy coder, stopped by the number of atoms, by the error, by the price of an atom, or by whichever comes first.
 ///
 /// | field | default | purpose | range |
 /// | --- | --- | --- | --- |
 /// | `kind` | – | MP, OMP or ORMP | |
 /// | `sparsity` | – | the most choices; for OMP and ORMP also limited by min(M, K) | ≥ 1 |
 /// | `error` | – | stop when ‖x − Da‖² is at most this | ≥ 0 |
+/// | `gain` | – | stop when the next atom would lower ‖x − Da‖² by this or less: greedily for ‖x − Da‖² + `gain`·‖a‖₀ | ≥ 0 |
 ///
 /// # Cost
 /// Per sample M·K multiply-adds for the first correlations and about K·s²/2 for s choices; K² numbers of memory for the
 /// Gram matrix, or s passes of M·K where that would exceed 64 MB.
 ///
 /// # Errors
-/// See [`SparseCoder::encode`]; also if neither `sparsity` nor `error` is given.
+/// See [`SparseCoder::encode`]; also if none of `sparsity`, `error` and `gain` is given.
 ///
 /// # Example
 /// ```
@@ -57,6 +58,8 @@ pub struct Pursuit {
     pub sparsity: Option<usize>,
     /// The squared error ‖x − Da‖² at which to stop.
     pub error: Option<f64>,
+    /// The price of an atom: each has to lower ‖x − Da‖² by more than this.
+    pub gain: Option<f64>,
 }
 
 /// How a [`Pursuit`] chooses and fits.
@@ -73,18 +76,28 @@ pub enum PursuitKind {
 impl Pursuit {
     /// Orthogonal matching pursuit with `sparsity` atoms.
     pub fn omp(sparsity: usize) -> Self {
-        Self { kind: PursuitKind::Orthogonal, sparsity: Some(sparsity), error: None }
+        Self { kind: PursuitKind::Orthogonal, sparsity: Some(sparsity), error: None, gain: None }
     }
 
     fn check(&self) -> Result<()> {
-        match (self.sparsity, self.error) {
-            (None, None) => Err(Error::parameter("sparsity", "none", "give sparsity, error or both")),
-            (Some(0), _) => Err(Error::parameter("sparsity", 0, "must be at least 1")),
-            (_, Some(error)) if !(error >= 0.0 && error.is_finite()) => {
-                Err(Error::parameter("error", error, "must be finite and not negative"))
-            }
-            _ => Ok(()),
+        if self.sparsity.is_none() && self.error.is_none() && self.gain.is_none() {
+            return Err(Error::parameter("sparsity", "none", "give sparsity, error, gain or several of them"));
         }
+        if self.sparsity == Some(0) {
+            return Err(Error::parameter("sparsity", 0, "must be at least 1"));
+        }
+        for (name, value) in [("error", self.error), ("gain", self.gain)] {
+            if let Some(value) = value.filter(|value| !(*value >= 0.0 && value.is_finite())) {
+                return Err(Error::parameter(name, value, "must be finite and not negative"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is asked of a sample that was divided by `scale`.
+    fn limits<T: Scalar>(&self, basis: &CodingBasis<T>, scale: f64) -> Limits {
+        let tamed = |value: f64| value / scale / scale;
+        Limits { choices: self.most_choices(basis), error: self.error.map(tamed), gain: self.gain.map(tamed) }
     }
 
     /// The most choices for one sample.
@@ -99,16 +112,37 @@ impl Pursuit {
         }
     }
 
-    /// How a sample ended that has no more choices, given its error and that which was asked for (both tamed).
-    fn status(&self, error: f64, target: Option<f64>, choices: usize) -> SampleStatus {
-        match (target, self.sparsity) {
-            (Some(target), _) if error <= target => SampleStatus::Converged,
-            // The error was not reached: by the limit of choices, which is what was asked for, or by the basis.
-            (Some(_), Some(sparsity)) if choices >= sparsity => SampleStatus::Converged,
-            (Some(_), None) if self.kind == PursuitKind::Matching && choices > 0 => SampleStatus::IterationLimit,
-            (Some(_), _) => SampleStatus::Unreachable,
-            (None, _) => SampleStatus::Converged,
+    /// How a sample ended that has no more choices, given its error and what was asked for (both tamed).
+    fn status(&self, error: f64, limits: Limits, choices: usize) -> SampleStatus {
+        let has_enough = limits.error.is_some_and(|target| error <= target)
+            || self.sparsity.is_some_and(|sparsity| choices >= sparsity);
+        // MP may have been stopped while its atoms still gained something.
+        let stopped = self.kind == PursuitKind::Matching && self.sparsity.is_none() && choices >= limits.choices;
+        if has_enough {
+            SampleStatus::Converged
+        } else if stopped {
+            SampleStatus::IterationLimit
+        } else if limits.error.is_none() || self.gain.is_some() {
+            SampleStatus::Converged
+        } else {
+            SampleStatus::Unreachable
         }
+    }
+}
+
+/// What is asked of one sample, in its own scale.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    choices: usize,
+    error: Option<f64>,
+    gain: Option<f64>,
+}
+
+impl Limits {
+    /// Whether a choice that lowers the error by `gain` is to be made.
+    #[inline(always)]
+    fn is_worth(&self, gain: f64) -> bool {
+        self.gain.is_none_or(|least| gain > least)
     }
 }
 

@@ -261,7 +261,7 @@ impl<T: Scalar> MultilevelDictionary<T> {
         let mut codes = SparseCodes::new(self.n_atoms());
         for sample in 0..residuals.columns() {
             let mut offset = 0;
-            codes.push_ordered(levels.iter().flat_map(|level| {
+            codes.push(levels.iter().flat_map(|level| {
                 let start = offset;
                 offset += level.n_atoms();
                 level.column(sample).map(move |(atom, a)| ((start + atom) as u32, a))

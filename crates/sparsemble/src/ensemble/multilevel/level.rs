@@ -40,7 +40,7 @@ pub(super) fn code_level<T: Scalar>(
     let mut codes = SparseCodes::new(level.n_atoms());
     for (slot, size_before) in sizes.iter().enumerate() {
         let residual = residuals.column_mut(slot);
-        codes.push_ordered(members.terms(best.column(slot)).map(|term| {
+        codes.push(members.terms(best.column(slot)).map(|term| {
             let coefficient = term.coefficient(rule);
             term.subtract(coefficient, residual);
             (term.row, T::from_f64(coefficient))

@@ -24,14 +24,29 @@ pub(super) struct Solution {
 
 /// Finds the best weights; `gram` is H, with member 0 first.
 pub(super) fn solve(gram: &[f64], constraint: WeightConstraint) -> Solution {
+    let gram = scaled(gram);
+    let point = minimum(&gram, constraint);
+    let optimality = Problem::new(&gram, constraint).violation(&point);
+    Solution { gamma: point.gamma, optimality }
+}
+
+/// The best weights alone.
+pub(super) fn weights(gram: &[f64], constraint: WeightConstraint) -> Vec<f64> {
+    minimum(&scaled(gram), constraint).gamma
+}
+
+/// H with a largest entry of about one.
+fn scaled(gram: &[f64]) -> Vec<f64> {
     // No product of two residuals is larger than the larger of their energies.
     let energies = gram.iter().step_by(gram.len().isqrt() + 1);
     let scale = energies.fold(0.0_f64, |largest, value| largest.max(value.abs()));
     // A scale of zero means that nothing is left to do; H then stays zero.
-    let gram: Vec<f64> = gram.iter().map(|h| if scale > 0.0 { h / scale } else { 0.0 }).collect();
-    let point = minimum(&gram, constraint);
-    let optimality = Problem::new(&gram, constraint).violation(&point);
-    Solution { gamma: point.gamma, optimality }
+    let factor = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+    if factor.is_finite() {
+        gram.iter().map(|h| h * factor).collect()
+    } else {
+        gram.iter().map(|h| h / scale).collect()
+    }
 }
 
 /// The minimum, sought from those under stricter constraints: the order of the cases holds whatever rounding does.
@@ -131,14 +146,19 @@ impl<'a> Problem<'a> {
             return gamma;
         };
         let energy = self.at(anchor, anchor);
-        let difference = |i: usize, j: usize| self.at(i, j) - self.at(i, anchor) - self.at(anchor, j) + energy;
-        let apart = |&i: &usize| i != anchor && difference(i, i) > DEPENDENT * (self.at(i, i) + energy);
-        let others: Vec<usize> = members.iter().copied().filter(apart).collect();
-        let lengths: Vec<f64> = others.iter().map(|&i| difference(i, i).sqrt()).collect();
-        let entry = |a: usize, b: usize| difference(others[a], others[b]) / (lengths[a] * lengths[b]);
-        let right = |a: usize| (energy - self.at(others[a], anchor)) / lengths[a];
-        for (a, weight) in least_squares(others.len(), entry, right) {
-            gamma[others[a]] = weight / lengths[a];
+        let distance = |i: usize| self.at(i, i) - 2.0 * self.at(anchor, i) + energy;
+        let apart = |&i: &usize| i != anchor && distance(i) > DEPENDENT * (self.at(i, i) + energy);
+        // Each of the others: its number, one over its distance, and what its product with the anchor leaves of the energy.
+        let other = |i: usize| (i, 1.0 / distance(i).sqrt(), energy - self.at(anchor, i));
+        let others: Vec<(usize, f64, f64)> = members.iter().copied().filter(apart).map(other).collect();
+        let column = |b: usize, out: &mut Vec<f64>| {
+            let (j, unit, left) = others[b];
+            let row = &self.gram[j * self.size..][..self.size];
+            out.extend(others.iter().map(|&(i, other, own)| (row[i] - energy + own + left) * (unit * other)));
+        };
+        let right = |a: usize| others[a].2 * others[a].1;
+        for (a, weight) in least_squares(others.len(), column, right) {
+            gamma[others[a].0] = weight * others[a].1;
         }
         gamma[anchor] = 1.0 - gamma.iter().sum::<f64>();
         gamma
@@ -218,9 +238,9 @@ fn ratio(weight: f64, target: f64) -> f64 {
     if weight > 0.0 { weight / (weight - target) } else { 0.0 }
 }
 
-/// The minimum of ½yᵀSy − yᵀb for a positive semidefinite S of unit diagonal: the entries of y for the pivots that were
-/// used, the others being zero.
-fn least_squares(size: usize, s: impl Fn(usize, usize) -> f64, b: impl Fn(usize) -> f64) -> Vec<(usize, f64)> {
+/// The minimum of ½yᵀSy − yᵀb for a positive semidefinite S of unit diagonal, whose columns `s` appends to a vector: the
+/// entries of y for the pivots that were used, the others being zero.
+fn least_squares(size: usize, s: impl Fn(usize, &mut Vec<f64>), b: impl Fn(usize) -> f64) -> Vec<(usize, f64)> {
     let mut left: Vec<f64> = vec![1.0; size]; // what of each column is not yet explained; nothing is asked of a pivot
     let mut pivots: Vec<usize> = Vec::with_capacity(size);
     let mut factor: Vec<f64> = Vec::with_capacity(size * size); // row after row, one a pivot
@@ -231,13 +251,14 @@ fn least_squares(size: usize, s: impl Fn(usize, usize) -> f64, b: impl Fn(usize)
         let known: f64 = rows.zip(&forward).map(|(row, value)| row[pivot] * value).sum();
         forward.push((b(pivot) - known) / root);
         let end = factor.len();
-        factor.extend((0..size).map(|a| s(a, pivot)));
+        s(pivot, &mut factor);
         let (before, row) = factor.split_at_mut(end);
         for other in before.chunks_exact(size) {
             row.iter_mut().zip(other).for_each(|(value, explained)| *value -= other[pivot] * explained);
         }
+        let unit = 1.0 / root;
         for (value, left) in row.iter_mut().zip(&mut left) {
-            *value /= root;
+            *value *= unit;
             *left -= *value * *value;
         }
         left[pivot] = f64::NEG_INFINITY;

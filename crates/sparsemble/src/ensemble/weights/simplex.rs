@@ -127,8 +127,8 @@ impl Hull {
             let seen = space.values.iter().zip(&self.origin).map(|(value, origin)| value.to_f64() - origin);
             space.sample.iter_mut().zip(seen).for_each(|(place, value)| *place = value);
             self.fill_gram(&space.sample, &mut space.products, &mut space.gram)?;
-            let weights = active_set::solve(&space.gram, WeightConstraint::Simplex).gamma;
-            codes.push_ordered((0..).zip(&weights[1..]).map(|(point, weight)| (point, T::from_f64(*weight))));
+            let weights = active_set::weights(&space.gram, WeightConstraint::Simplex);
+            codes.push((0..).zip(&weights[1..]).map(|(point, weight)| (point, T::from_f64(*weight))));
         }
         Ok(codes)
     }

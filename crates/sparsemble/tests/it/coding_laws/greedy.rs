@@ -10,11 +10,15 @@ use crate::problems::{Problem, cases, code, dot, norm, support, to_f64};
 const KINDS: [PursuitKind; 3] = [PursuitKind::Matching, PursuitKind::Orthogonal, PursuitKind::OrderRecursive];
 
 fn by_count(kind: PursuitKind, sparsity: usize) -> Pursuit {
-    Pursuit { kind, sparsity: Some(sparsity), error: None }
+    Pursuit { kind, sparsity: Some(sparsity), error: None, gain: None }
 }
 
 fn by_error(kind: PursuitKind, error: f64) -> Pursuit {
-    Pursuit { kind, sparsity: None, error: Some(error) }
+    Pursuit { kind, sparsity: None, error: Some(error), gain: None }
+}
+
+fn by_gain(kind: PursuitKind, gain: f64) -> Pursuit {
+    Pursuit { kind, sparsity: None, error: None, gain: Some(gain) }
 }
 
 /// A plain greedy coder: every step tries every atom.
@@ -167,6 +171,39 @@ fn errors_are_respected_with_no_choice_too_many<T: Scalar>(seed: u64) {
     }
 }
 
+/// The atoms of a code by their price are those of the first choices; each of these was worth it, and the next would not be.
+fn every_choice_is_worth_its_price<T: Scalar>(seed: u64, masked: bool) {
+    let problem = Problem::<T>::random(seed, 9, 15, 1);
+    let observed = Matrix::from_fn(9, 1, |r, _| !masked || r != 2);
+    let samples = Samples::new(problem.samples.view()).observed(observed.view());
+    let plain = Samples::new(problem.samples.view());
+    let samples = if masked { samples } else { plain };
+    let encode = |coder: Pursuit| coder.encode(&problem.basis(), &samples, Run::threads(1)).unwrap();
+    let error = |found: &[f64]| -> f64 {
+        let residual = problem.judge(0, found).residual;
+        residual.iter().enumerate().filter(|(r, _)| observed.column(0)[*r]).map(|(_, value)| value * value).sum()
+    };
+    for kind in KINDS {
+        let energy = error(&[0.0; 15]);
+        for price in [0.2, 0.02, 0.002] {
+            let coding = encode(by_gain(kind, price * energy));
+            assert_eq!(coding.report.status, [SampleStatus::Converged], "{kind:?} {}", T::NAME);
+            let choices = coding.report.iterations;
+            let slack = 1e3 * T::EPSILON.to_f64() * energy;
+            let mut before = energy;
+            for choice in 1..=(choices + 1).min(9) {
+                let found = encode(by_count(kind, choice));
+                let (after, is_chosen) = (error(&code(&found, 0)), choice <= choices);
+                let gain = before - after;
+                assert!(!is_chosen || gain > price * energy - slack, "{kind:?} {}: {gain} was paid for", T::NAME);
+                assert!(is_chosen || gain <= price * energy + slack, "{kind:?} {}: {gain} was not", T::NAME);
+                assert!(choice != choices || found.codes == coding.codes, "{kind:?} {}", T::NAME);
+                before = after;
+            }
+        }
+    }
+}
+
 /// ‖r‖² falls by exactly the largest (dᵀr / ‖d‖)² at every choice of MP, and never rises for the others.
 fn errors_fall_as_they_must<T: Scalar>(seed: u64) {
     let problem = Problem::<T>::random(seed, 8, 12, 3);
@@ -255,6 +292,12 @@ proptest! {
     }
 
     #[test]
+    fn a_pursuit_by_gain_makes_the_choices_that_are_worth_it(seed in any::<u64>(), masked in any::<bool>()) {
+        every_choice_is_worth_its_price::<f32>(seed, masked);
+        every_choice_is_worth_its_price::<f64>(seed, masked);
+    }
+
+    #[test]
     fn the_error_of_a_pursuit_falls_with_every_choice(seed in any::<u64>()) {
         errors_fall_as_they_must::<f32>(seed);
         errors_fall_as_they_must::<f64>(seed);
@@ -332,10 +375,11 @@ fn greedy_parameters_out_of_range_are_refused_by_name() {
         result.unwrap_err().to_string()
     };
     for kind in KINDS {
-        assert!(message(&Pursuit { kind, sparsity: None, error: None }).contains("sparsity"));
+        assert!(message(&Pursuit { kind, sparsity: None, error: None, gain: None }).contains("sparsity"));
         assert!(message(&by_count(kind, 0)).starts_with("sparsity = 0"));
         for bad in [-1.0, f64::NAN, f64::INFINITY] {
             assert!(message(&by_error(kind, bad)).starts_with("error = "));
+            assert!(message(&by_gain(kind, bad)).starts_with("gain = "));
         }
     }
     assert!(message(&OneSparse { atoms: 0, nonnegative: false }).starts_with("atoms = 0"));

@@ -61,8 +61,9 @@ fn certifying<T: Scalar>(n_atoms: usize, scales: Scales) -> Vec<Entry<T>> {
 
 fn greedy<T: Scalar>(n_atoms: usize, scales: Scales) -> Vec<Entry<T>> {
     let closeness = 1e4 * T::EPSILON.to_f64();
-    let by_count = |kind| Pursuit { kind, sparsity: Some(4), error: None };
-    let by_error = |kind| Pursuit { kind, sparsity: None, error: Some(4.0 * scales.samples.powi(2)) };
+    let by_count = |kind| Pursuit { kind, sparsity: Some(4), error: None, gain: None };
+    let by_error = |kind| Pursuit { kind, sparsity: None, error: Some(4.0 * scales.samples.powi(2)), gain: None };
+    let by_gain = |kind| Pursuit { kind, sparsity: None, error: None, gain: Some(0.3 * scales.samples.powi(2)) };
     let best = OneSparse { atoms: n_atoms.min(3), nonnegative: false };
     let entry = |name, coder| Entry { name, coder, closeness, nonnegative: false };
     vec![
@@ -72,6 +73,8 @@ fn greedy<T: Scalar>(n_atoms: usize, scales: Scales) -> Vec<Entry<T>> {
         entry("mp by error", Box::new(by_error(PursuitKind::Matching))),
         entry("omp by error", Box::new(by_error(PursuitKind::Orthogonal))),
         entry("ormp by error", Box::new(by_error(PursuitKind::OrderRecursive))),
+        entry("omp by gain", Box::new(by_gain(PursuitKind::Orthogonal))),
+        entry("ormp by gain", Box::new(by_gain(PursuitKind::OrderRecursive))),
         entry("1-sparse", Box::new(OneSparse { atoms: 1, nonnegative: false })),
         entry("3 best single atoms", Box::new(best)),
         Entry {

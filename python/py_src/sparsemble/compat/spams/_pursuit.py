@@ -14,7 +14,6 @@ from sparsemble.compat.spams._arguments import (
     multiplied,
     observed_share,
     positive,
-    rows_of,
 )
 
 
@@ -41,7 +40,7 @@ def omp(
     eps : float or array-like of shape (n,), optional
         The largest squared error, for all signals or for each.
     lambda1 : float, optional
-        λ₁, the price of an atom. Signals are coded once for each number of atoms then, which takes longer.
+        λ₁, the price of an atom.
     return_reg_path : bool, default=False
         Also return the codes of the first signal with one atom, two, and so on.
     numThreads : int, default=-1
@@ -135,38 +134,33 @@ def _pursue_while_worth(
     X: ArrayLike, D: ArrayLike, L: Any, eps: Any, lambda1: float, numThreads: int
 ) -> csc_matrix:
     """Choose atoms greedily as long as each lowers ½‖x − Da‖² by more than its price."""
-    signals, D = rows_of("X", X).T, rows_of("D", D).T
-    n, possible = signals.shape[1], min(D.shape)
-    most = np.full(n, possible)
-    if L is not None:
-        most = np.minimum(_one_for_each("L", L, n) if np.ndim(L) == 1 else count("L", L), most)
-    allowed = np.zeros(n)
-    if eps is not None:
-        allowed = _one_for_each("eps", eps, n) if np.ndim(eps) == 1 else np.full(n, float(eps))
-    counts, left, going = np.zeros(n, dtype=np.intp), (signals**2).sum(axis=0), np.arange(n)
-    for atoms in range(1, int(most.max(initial=0)) + 1):
-        A = _pursue(signals[:, going], D, atoms, None, numThreads)
-        error = ((signals[:, going] - D @ A.toarray()) ** 2).sum(axis=0)
-        is_worth = (left[going] - error > 2 * lambda1) & (left[going] > allowed[going])
-        going, error = going[is_worth], error[is_worth]
-        counts[going], left[going] = atoms, error
-        going = going[most[going] > atoms]
-        if not len(going):
-            break
-    (coded,) = np.nonzero(counts)
-    parts = [(coded, _pursue(signals[:, coded], D, counts[coded], None, numThreads))] if len(coded) else []
-    return _in_order(parts, D.shape[1], n, signals.dtype)
+    price = 2 * lambda1
+    if np.ndim(eps) != 1:
+        return _pursue(X, D, L, eps, numThreads, min_gain=price)
+    # The choices are the same in both, so the code of fewer atoms is the one that both limits allow.
+    by_gain = _pursue(X, D, L, None, numThreads, min_gain=price)
+    by_error = _pursue(X, D, L, eps, numThreads)
+    is_shorter = np.diff(by_gain.indptr) < np.diff(by_error.indptr)
+    parts = [(np.nonzero(mine)[0], A) for mine, A in ((is_shorter, by_gain), (~is_shorter, by_error))]
+    n_atoms, n = by_gain.shape
+    return _in_order([(chosen, A[:, chosen]) for chosen, A in parts], n_atoms, n)
 
 
 def _pursue(
-    X: ArrayLike, D: ArrayLike, L: Any, eps: Any, numThreads: int, mask: NDArray[np.bool_] | None = None
+    X: ArrayLike,
+    D: ArrayLike,
+    L: Any,
+    eps: Any,
+    numThreads: int,
+    mask: NDArray[np.bool_] | None = None,
+    min_gain: float | None = None,
 ) -> csc_matrix:
-    """Choose atoms greedily, with limits for all signals or for each."""
-    if L is None and eps is None:
+    """Choose atoms greedily, with limits for all signals or for each; `min_gain` is for all of them."""
+    if L is None and eps is None and min_gain is None:
         raise ValueError("give L, the most atoms, eps, the largest squared error, or both")
     n = np.shape(X)[1]
     scales = np.ones(n)
-    options: dict[str, Any] = {"method": "ormp"}
+    options: dict[str, Any] = {"method": "ormp", "min_gain": min_gain}
     if np.ndim(eps) == 1 and not np.any(eps):
         options["max_error"] = 0.0
     elif np.ndim(eps) == 1:
@@ -189,13 +183,11 @@ def _pursue(
         seen = None if mask is None else mask[chosen]
         options["n_nonzero_coefs"] = count("L", limit)
         coded[limit] = (chosen, encode(signals[:, chosen], D, numThreads, mask=seen, **options))
-    return multiplied(_in_order(list(coded.values()), np.shape(D)[1], n, signals.dtype), scales)
+    return multiplied(_in_order(list(coded.values()), np.shape(D)[1], n), scales)
 
 
-def _in_order(parts: list[tuple[NDArray[np.intp], csc_matrix]], p: int, n: int, dtype: Any) -> csc_matrix:
-    """Put the codes of chosen signals back to where the signals were; the others have none."""
-    if not parts:
-        return csc_matrix((p, n), dtype=dtype)
+def _in_order(parts: list[tuple[NDArray[np.intp], csc_matrix]], p: int, n: int) -> csc_matrix:
+    """Put the codes of chosen signals back to where the signals were."""
     entries = [part.tocoo() for _, part in parts]
     columns = np.concatenate([chosen[part.col] for (chosen, _), part in zip(parts, entries, strict=True)])
     rows, data = (np.concatenate([getattr(part, name) for part in entries]) for name in ("row", "data"))
