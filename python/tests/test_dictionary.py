@@ -124,7 +124,7 @@ def test_coders_are_chosen_by_what_is_given(X):
     assert coder()["lam"] == 0.2
     assert coder(method="k-svd")["n_nonzero_coefs"] == 5
     assert coder(n_nonzero_coefs=2)["method"] == "omp"
-    greedy = {"method": "ormp", "n_nonzero_coefs": 2, "max_error": None}
+    greedy = {"method": "ormp", "n_nonzero_coefs": 2, "max_error": None, "min_gain": None}
     assert coder(coder="ormp", n_nonzero_coefs=2) == greedy
     assert coder(lam=0.3, positive=True)["positive"] is True
     assert coder(lam=0.3, coder_tol=1e-3, coder_max_iter=7)["max_iter"] == 7

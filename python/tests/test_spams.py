@@ -139,6 +139,7 @@ def test_signals_that_no_atom_is_worth_have_no_code(X, D):
         assert ours.omp(X.astype(np.float32), D, lambda1=100.0).dtype == np.float32
 
 
+@pytest.mark.filterwarnings("ignore:every code is zero")
 def test_a_price_and_an_error_for_each_signal_stop_at_what_comes_first(X, D):
     eps = np.linspace(0.5, 30.0, X.shape[1])
     A = ours.omp(X, D, lambda1=0.2, eps=eps)
