@@ -122,6 +122,7 @@ fn no_more_is_told_after_the_work_was_asked_to_stop() {
                 // Of two threads the other one may do so much that the caller is asked less often, or has nothing left to stop.
                 let told = *times.borrow();
                 assert!(told <= most && (!interrupted || told == most), "{}: {result:?} after {told}", work.name);
+                assert!(interrupted || result.is_ok(), "{}: {result:?} after {told}", work.name);
                 assert!(threads > 1 || interrupted, "{}: {result:?}", work.name);
             }
         }
