@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use sparsemble::Run;
 use sparsemble::image::{
     BitDepth, GrayImage, Interpolation, Layout, Picture, Raster, Size, read, read_picture, resize, write_by_rows,
     write_picture,
 };
 use sparsemble::metrics::{Protocol, Quality, mse};
+use sparsemble::{Run, matrix_file};
 
-use crate::program::{Program, photograph};
+use crate::program::{Program, exif, photograph};
 
 const SIZE: Size = Size { width: 60, height: 45 };
 
@@ -86,13 +86,12 @@ fn the_size_is_exact_for_any_scale_and_any_kind_of_file() {
 #[test]
 fn alpha_depth_profile_and_turn_are_kept_or_it_is_said_that_they_are_not() {
     let program = Program::new();
-    let exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0".to_vec();
     let layout = Layout {
         size: Size { width: 20, height: 10 },
         channels: 4,
         depth: BitDepth::Sixteen,
         profile: Some(vec![1, 2, 3]),
-        exif: Some(exif),
+        exif: Some(exif(6)),
     };
     let plane =
         |c: usize| GrayImage::from_fn(layout.size, |row, column| (row * 7 + column * 3 + 40 * c) as f64).unwrap();
@@ -100,9 +99,8 @@ fn alpha_depth_profile_and_turn_are_kept_or_it_is_said_that_they_are_not() {
     let (_, warnings) = program.succeed("upscale deep.png --method bicubic -o same.png");
     assert_eq!(warnings, "");
     let same = Raster::read(program.path("same.png")).unwrap().layout();
-    assert_eq!(same, Layout { size: Size { width: 40, height: 20 }, ..layout.clone() });
+    assert_eq!(same, Layout { size: Size { width: 20, height: 40 }, exif: Some(exif(1)), ..layout.clone() });
 
-    // A TIFF file cannot say how it is to be turned: it is turned.
     let (_, warnings) = program.succeed("upscale deep.png --method bicubic -o turned.tif");
     assert!(warnings.contains("EXIF") && !warnings.contains("profile"), "{warnings}");
     let turned = Raster::read(program.path("turned.tif")).unwrap().layout();
@@ -112,6 +110,15 @@ fn alpha_depth_profile_and_turn_are_kept_or_it_is_said_that_they_are_not() {
     assert!(warnings.contains("16 bits"), "{warnings}");
     assert!(program.fail("upscale deep.png --method bicubic -o no.jpg", 1).contains("alpha"));
     assert!(!program.files().contains(&"no.jpg".to_owned()));
+
+    // Sizes, and all that is written, are of the picture as it is seen.
+    let words = "upscale deep.png --size 15x30 --report page.html --uncertainty doubt.npy -o sized.png";
+    let (text, _) = program.succeed(words);
+    assert!(text.starts_with("deep.png: 10×20 to 15×30"), "{text}");
+    assert_eq!(size_of(&program, "sized.png"), Size { width: 15, height: 30 });
+    let doubt = matrix_file::read::<f64>(program.path("doubt.npy")).unwrap().to_matrix();
+    assert_eq!((doubt.rows(), doubt.columns()), (15, 30));
+    assert!(String::from_utf8(program.bytes("page.html")).unwrap().contains("From 10×20 to 15×30 pixels"));
 }
 
 #[test]

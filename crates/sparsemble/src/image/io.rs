@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
+use ::image::metadata::Orientation;
 use ::image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 
 use crate::error::{Error, Result};
@@ -29,7 +30,8 @@ const BYTES_OF_DECODER: u64 = 1 << 26;
 /// Reads a PNG, JPEG, PNM, TIFF, BMP or WebP file, told apart by content, as a grey picture.
 ///
 /// 8-bit samples keep their value and 16-bit samples are divided by 257 (see [`WHITE`](super::WHITE)). Colour becomes
-/// its BT.601 luma (299 R + 587 G + 114 B) / 1000, not rounded. Alpha, colour profiles and orientation are ignored.
+/// its BT.601 luma (299 R + 587 G + 114 B) / 1000, not rounded. A picture is turned upright, as its file says that it is
+/// to be seen; alpha and colour profiles are ignored.
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::Image`] if it is damaged, of another kind, in floating point or
@@ -149,10 +151,12 @@ fn pixels(bytes: &[u8]) -> Outcome<DynamicImage> {
     decoded(opened(bytes, MAX_PIXELS)?, bytes)
 }
 
-/// The pixels of an opened picture. A BMP file has no grey: it lists its colours, and if all that it lists are grey the
-/// picture is, as for everyone else who reads one.
-fn decoded(decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage> {
-    let pixels = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+/// The pixels of an opened picture, upright. A BMP file has no grey: it lists its colours, and if all that it lists are
+/// grey the picture is, as for everyone else who reads one.
+fn decoded(mut decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage> {
+    let turn = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let mut pixels = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+    pixels.apply_orientation(turn);
     let lists_colours =
         bytes.starts_with(b"BM") && bytes.get(28..30).is_some_and(|bits| u16::from_le_bytes([bits[0], bits[1]]) <= 8);
     let is_grey = |rgb: &[u8]| rgb[0] == rgb[1] && rgb[1] == rgb[2];

@@ -85,10 +85,7 @@ fn enlarge<'a>(
 ) -> Result<Done<'a>> {
     let started = Instant::now();
     let format = PictureFormat::of(&work.output)?;
-    let mut raster = Raster::read(&work.input)?;
-    if !format.holds_exif() {
-        raster = raster.upright();
-    }
+    let raster = Raster::read(&work.input)?;
     let layout = raster.layout();
     let to = target(layout.size, arguments)?;
     let scale = scale(layout.size, to);

@@ -22,7 +22,7 @@ pub struct Layout {
     pub depth: BitDepth,
     /// The ICC colour profile.
     pub profile: Option<Vec<u8>>,
-    /// The EXIF data, in which cameras write how the picture is to be turned.
+    /// The EXIF data; they say no more how the picture is to be turned, because it was.
     pub exif: Option<Vec<u8>>,
 }
 
@@ -42,7 +42,7 @@ impl Layout {
     }
 }
 
-/// A picture with all its channels, its colour profile and its EXIF data, in the numbers of its file.
+/// A picture with all its channels, its colour profile and its EXIF data, in the numbers of its file, upright.
 ///
 /// Whole pictures for restoration are [`read_picture`](super::read_picture): eight bytes a sample. This one has one or
 /// two, and its [`rows`](Self::rows) are asked for as they are needed.
@@ -51,7 +51,6 @@ pub struct Raster {
     pixels: DynamicImage,
     profile: Option<Vec<u8>>,
     exif: Option<Vec<u8>>,
-    turn: Orientation,
 }
 
 impl Raster {
@@ -77,25 +76,16 @@ impl Raster {
         let mut decoder = opened(bytes, max_pixels)?;
         // What cannot be read of these does not make the picture unreadable.
         let profile = decoder.icc_profile().ok().flatten();
-        let exif = decoder.exif_metadata().ok().flatten();
-        let turn = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+        let mut exif = decoder.exif_metadata().ok().flatten();
+        if let Some(exif) = &mut exif {
+            // What is upright must not be turned again by who reads the data.
+            let _turn = Orientation::remove_from_exif_chunk(exif);
+        }
         let pixels = decoded(decoder, bytes)?;
         if form(&pixels).is_none() {
             return Err(no_white(&pixels));
         }
-        let raster = Self { pixels, profile, exif, turn };
-        // Only EXIF data can carry the turn to another file.
-        Ok(if raster.exif.is_none() { raster.upright() } else { raster })
-    }
-
-    /// The picture turned as its EXIF data says, and the data saying so no more: for files that hold none.
-    #[must_use]
-    pub fn upright(mut self) -> Self {
-        self.pixels.apply_orientation(self.turn);
-        if let Some(exif) = &mut self.exif {
-            let _removed = Orientation::remove_from_exif_chunk(exif);
-        }
-        Self { turn: Orientation::NoTransforms, ..self }
+        Ok(Self { pixels, profile, exif })
     }
 
     /// Size, channels, depth, profile and EXIF data.

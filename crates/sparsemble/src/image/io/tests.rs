@@ -169,26 +169,25 @@ fn every_kind_of_file_gives_back_what_was_written_by_rows() {
     }
 }
 
-/// The EXIF data of a camera held sideways: turn by 90 degrees clockwise.
-const SIDEWAYS: [u8; 26] = [
-    b'M', b'M', 0, 42, 0, 0, 0, 8, 0, 1, // one entry
-    0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, // orientation = 6
-    0, 0, 0, 0, // and no more
-];
+/// The EXIF data of a camera: with 6 it was held sideways, and the picture is to be turned by 90 degrees clockwise.
+fn exif(orientation: u8) -> Vec<u8> {
+    let one_entry = [b'M', b'M', 0, 42, 0, 0, 0, 8, 0, 1];
+    let entry = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
+    let no_more = [0; 4];
+    [&one_entry[..], &entry, &no_more].concat()
+}
 
 #[test]
 fn profile_and_exif_data_are_kept_where_they_can_be() {
     let folder = tempfile::tempdir().unwrap();
     let profile: Vec<u8> = (0..200).collect();
-    let full = Layout { profile: Some(profile), exif: Some(SIDEWAYS.to_vec()), ..layout(3, BitDepth::Eight) };
+    let full = Layout { profile: Some(profile), exif: Some(exif(6)), ..layout(3, BitDepth::Eight) };
     for name in ["a.png", "a.jpg", "a.webp"] {
         let path = folder.path().join(name);
         write_by_rows(&path, &full, 3, |rows| Ok(planes(3, rows, BitDepth::Eight))).unwrap();
         let raster = Raster::read(&path).unwrap();
-        assert_eq!(raster.layout(), full, "{name}");
-        let upright = raster.upright();
-        assert_eq!(upright.layout().size, Size { width: 3, height: 5 });
-        assert_eq!(upright.upright().layout().size, Size { width: 3, height: 5 }, "{name} was turned twice");
+        let turned = Layout { size: Size { width: 3, height: 5 }, exif: Some(exif(1)), ..full.clone() };
+        assert_eq!(raster.layout(), turned, "{name}");
     }
     for (format, exif, profile) in [(PictureFormat::Tiff, false, true), (PictureFormat::Bmp, false, false)] {
         let fitted = format.fitted(&full).unwrap();
@@ -197,15 +196,17 @@ fn profile_and_exif_data_are_kept_where_they_can_be() {
 }
 
 #[test]
-fn upright_is_how_the_camera_was_held() {
+fn every_reader_turns_a_picture_as_the_camera_was_held() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.png");
-    let layout = Layout { exif: Some(SIDEWAYS.to_vec()), ..layout(1, BitDepth::Eight) };
+    let layout = Layout { exif: Some(exif(6)), ..layout(1, BitDepth::Eight) };
     write_by_rows(&path, &layout, 3, |_| Ok(vec![picture(1.0)])).unwrap();
-    let upright = Raster::read(&path).unwrap().upright().rows(0..5).unwrap();
     // The last row has become the first column.
-    let expected = GrayImage::from_fn(Size { width: 3, height: 5 }, |row, column| picture(1.0).row(2 - column)[row]);
-    assert_eq!(upright[0], expected.unwrap());
+    let upright = GrayImage::from_fn(Size { width: 3, height: 5 }, |row, column| picture(1.0).row(2 - column)[row]);
+    let upright = upright.unwrap();
+    assert_eq!(Raster::read(&path).unwrap().rows(0..5).unwrap(), [upright.clone()]);
+    assert_eq!(read_picture(&path).unwrap().planes, [upright.clone()]);
+    assert_eq!(read(&path).unwrap(), upright);
 }
 
 #[test]

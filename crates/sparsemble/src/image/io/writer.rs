@@ -61,7 +61,7 @@ impl PictureFormat {
     }
 
     /// Whether it can hold EXIF data.
-    pub fn holds_exif(self) -> bool {
+    fn holds_exif(self) -> bool {
         matches!(self, Self::Png | Self::Jpeg | Self::WebP)
     }
 
