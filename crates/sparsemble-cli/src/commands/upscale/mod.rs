@@ -12,17 +12,16 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use sparsemble::Run;
-use sparsemble::image::{BitDepth, GrayImage, Interpolation, Layout, PictureFormat, Raster, Size, write_by_rows};
+use sparsemble::image::{GrayImage, Interpolation, Layout, PictureFormat, Raster, Size, write_by_rows};
 use sparsemble::restoration::super_resolution::{Enlargement, Interpolated};
 
 use self::method::Method;
 use self::page::Piece;
 use super::measured::parse_size;
-use super::restored::{claim_page, claim_uncertainty, write_uncertainty};
+use super::restored::{claim_page, claim_uncertainty, fitted, write_uncertainty};
 use crate::args::UpscaleArguments;
 use crate::batch::{self, Outcome, Target, Work, renamed};
 use crate::failure::Usage;
-use crate::output::warn;
 use crate::pictures::{are_many, pictures_of};
 use crate::progress::Progress;
 
@@ -84,7 +83,6 @@ fn enlarge<'a>(
     run: Run<'_>,
 ) -> Result<Done<'a>> {
     let started = Instant::now();
-    let format = PictureFormat::of(&work.output)?;
     let raster = Raster::read(&work.input)?;
     let layout = raster.layout();
     let to = target(layout.size, arguments)?;
@@ -97,11 +95,10 @@ fn enlarge<'a>(
         }
     };
     let enlarger = method.enlarger();
-    // Files name themselves; sizes and channels do not.
+    // Files name themselves; sizes do not.
     let name = || work.input.display().to_string();
     let enlargement = Enlargement::new(enlarger.as_ref(), layout.size, to).with_context(name)?;
-    let larger = format.fitted(&Layout { size: to, ..layout.clone() }).with_context(name)?;
-    tell_losses(&work.output, &layout, &larger)?;
+    let larger = fitted(work, &Layout { size: to, ..layout.clone() })?;
     let mut deviations = Vec::new();
     let mut piece = arguments.report.as_ref().map(|_| Piece::new(&larger));
     let source = |rows| raster.rows(rows);
@@ -140,19 +137,6 @@ fn target(from: Size, arguments: &UpscaleArguments) -> Result<Size> {
 /// The least scale of a method that reaches the size.
 fn scale(from: Size, to: Size) -> usize {
     to.width.div_ceil(from.width).max(to.height.div_ceil(from.height)).clamp(LEAST, LARGEST)
-}
-
-/// Says what the kind of file that is written cannot hold.
-fn tell_losses(output: &Path, was: &Layout, is: &Layout) -> Result<()> {
-    let losses = [
-        (was.depth == BitDepth::Sixteen && is.depth == BitDepth::Eight, "16 bits a sample"),
-        (was.profile.is_some() && is.profile.is_none(), "the colour profile"),
-        (was.exif.is_some() && is.exif.is_none(), "the EXIF data"),
-    ];
-    for (_, what) in losses.into_iter().filter(|(lost, _)| *lost) {
-        warn(&format!("{} cannot hold {what}; a .png file can", output.display()))?;
-    }
-    Ok(())
 }
 
 fn method_name(arguments: &UpscaleArguments) -> String {
