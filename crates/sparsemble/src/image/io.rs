@@ -154,6 +154,9 @@ fn pixels(bytes: &[u8]) -> Outcome<DynamicImage> {
 /// The pixels of an opened picture, upright. A BMP file has no grey: it lists its colours, and if all that it lists are
 /// grey the picture is, as for everyone else who reads one.
 fn decoded(mut decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage> {
+    if bytes.starts_with(&JPEG_START) && !has_jpeg_end(bytes) {
+        return Err("the file ends before its picture does; copy or download it again".into());
+    }
     let turn = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut pixels = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
     pixels.apply_orientation(turn);
@@ -166,6 +169,30 @@ fn decoded(mut decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage
         }
         _ => Ok(pixels),
     }
+}
+
+/// The marker that a JPEG file begins with.
+const JPEG_START: [u8; 2] = [0xff, 0xd8];
+
+/// Whether a JPEG file goes on to the marker of its end. The decoder paints what is missing grey and does not say so.
+fn has_jpeg_end(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    while let Some(place) = rest.iter().position(|&byte| byte == 0xff) {
+        rest = &rest[place + 1..];
+        match *rest {
+            [0xd9, ..] => return true,
+            // No marker, but a byte of the picture; or a marker alone.
+            [0x00 | 0x01 | 0xd0..=0xd8, ..] => rest = &rest[1..],
+            // Markers may be preceded by any number of these.
+            [0xff, ..] => (),
+            // What may hold a smaller picture with an end of its own is passed over by its length.
+            [_, high, low, ..] => {
+                rest = rest.get(1 + usize::from(u16::from_be_bytes([high, low]))..).unwrap_or_default();
+            }
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// The bytes of a file opened as a picture, if its pixels are not more than these.

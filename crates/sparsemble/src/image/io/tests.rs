@@ -79,6 +79,24 @@ fn damaged_and_unknown_files_are_refused() {
 }
 
 #[test]
+fn a_jpeg_file_without_its_end_is_refused_and_one_with_more_after_it_is_not() {
+    let noise = |row: usize, column: usize| ((row * 7919 + column * 104_729) % 251) as f64;
+    let plane = GrayImage::from_fn(Size { width: 64, height: 48 }, noise).unwrap();
+    let picture = Picture { planes: vec![plane; 3], depth: BitDepth::Eight };
+    let jpeg = encode_jpeg(&picture, 90).unwrap();
+    for length in (0..jpeg.len()).step_by(97).chain([jpeg.len() - 1]) {
+        assert!(decode(&jpeg[..length]).is_err(), "cut at {length} of {}", jpeg.len());
+    }
+    assert!(reason(decode(&jpeg[..jpeg.len() / 2])).contains("ends before its picture"));
+    assert_eq!(decode(&[&jpeg[..], b"more"].concat()), decode(&jpeg));
+    // A small picture in a segment of its own, as cameras put it there, has an end that does not count.
+    let length = (jpeg.len() as u16 + 2).to_be_bytes();
+    let within = [&jpeg[..2], &[0xff, 0xe5], &length, &jpeg, &jpeg[2..]].concat();
+    assert_eq!(decode(&within), decode(&jpeg));
+    assert!(decode(&within[..within.len() - 2]).is_err());
+}
+
+#[test]
 fn writing_replaces_a_file_and_leaves_nothing_else_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("picture.png");
