@@ -174,7 +174,13 @@ fn every_kind_of_file_gives_back_what_was_written_by_rows() {
         ("a.bmp", 1, BitDepth::Eight),
         ("a.bmp", 3, BitDepth::Eight),
         ("a.PGM", 1, BitDepth::Sixteen),
+        ("a.pgm", 1, BitDepth::Eight),
         ("a.ppm", 3, BitDepth::Eight),
+        ("a.ppm", 3, BitDepth::Sixteen),
+        ("a.pnm", 4, BitDepth::Eight),
+        ("a.pam", 1, BitDepth::Eight),
+        ("a.pam", 2, BitDepth::Eight),
+        ("a.pam", 3, BitDepth::Sixteen),
     ] {
         let (path, layout) = (folder.path().join(name), layout(channels, depth));
         assert_eq!(PictureFormat::of(&path).unwrap().fitted(&layout).unwrap(), layout);
@@ -235,6 +241,25 @@ fn what_a_kind_of_file_cannot_hold_is_lowered_or_refused() {
         assert!(format.fitted(&layout(channels, BitDepth::Eight)).unwrap_err().to_string().contains(".png"));
     }
     assert!(PictureFormat::of(Path::new("a.gif")).is_err() && PictureFormat::of(Path::new("png")).is_err());
+}
+
+#[test]
+fn a_pnm_file_is_what_its_name_says() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, channels, header) in [
+        ("a.pgm", 1, "P5\n5 3\n255\n"),
+        ("a.ppm", 3, "P6\n5 3\n255\n"),
+        ("a.pnm", 3, "P6\n5 3\n255\n"),
+        ("a.pam", 3, "P7\nWIDTH 5\nHEIGHT 3\nDEPTH 3\nMAXVAL 255\nTUPLTYPE RGB\nENDHDR\n"),
+        ("a.ppm", 4, "P7\nWIDTH 5\nHEIGHT 3\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n"),
+    ] {
+        let path = folder.path().join(name);
+        let layout = layout(channels, BitDepth::Eight);
+        write_by_rows(&path, &layout, 2, |rows| Ok(planes(channels, rows, BitDepth::Eight))).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        assert!(bytes.starts_with(header.as_bytes()), "{name}: {:?}", String::from_utf8_lossy(&bytes));
+        assert_eq!(bytes.len(), header.len() + 15 * channels, "{name}");
+    }
 }
 
 #[test]
