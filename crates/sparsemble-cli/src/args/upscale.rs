@@ -42,7 +42,8 @@ pub(crate) struct UpscaleArguments {
     pub(crate) model: Option<PathBuf>,
 
     /// Write how far from the truth the brightness of each pixel may be: .npy or .csv in grey levels, or a picture with
-    /// ten times as many. For one picture.
+    /// ten times as many. For one picture, and a method that combines several opinions: not for bicubic, lanczos,
+    /// pair-dict, ex-dict.
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
 
@@ -77,6 +78,16 @@ pub(crate) enum Enlarger {
     BoostEx,
     /// Boosted dictionaries of cluster centres.
     BoostKm,
+}
+
+impl Enlarger {
+    /// Whether there is one opinion of each pixel, so that none can differ from it.
+    pub(crate) fn has_one_opinion(self) -> bool {
+        match self {
+            Self::Bicubic | Self::Lanczos | Self::PairDict | Self::ExDict => true,
+            Self::Anchored | Self::RandExAv | Self::BoostEx | Self::BoostKm => false,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -59,6 +59,9 @@ fn works(arguments: &UpscaleArguments, many: bool) -> Result<Vec<Work>> {
     }
     let inputs = pictures_of(&arguments.inputs)?;
     if let Some(path) = &arguments.uncertainty {
+        if arguments.model.is_none() && arguments.method.has_one_opinion() {
+            return Err(one_opinion());
+        }
         claim_uncertainty(path, many, arguments.run.force)?;
     }
     if let Some(path) = &arguments.report {
@@ -68,6 +71,13 @@ fn works(arguments: &UpscaleArguments, many: bool) -> Result<Vec<Work>> {
     let works = batch::works(inputs, many, &target, |input| larger_name(input, arguments))?;
     works.iter().try_for_each(|work| PictureFormat::of(&work.output).map(drop))?;
     Ok(works)
+}
+
+/// All zeros would say that every pixel is certain.
+fn one_opinion() -> anyhow::Error {
+    let message = "--uncertainty: this method has one opinion of each pixel and cannot tell how far from the truth it is; \
+                   leave it out, or choose anchored, rand-ex-av, boost-ex, boost-km or a model of several dictionaries";
+    Usage(message.to_owned()).into()
 }
 
 /// photo.jpg becomes photo_x2.png: what was gained is not lost to another compression.
