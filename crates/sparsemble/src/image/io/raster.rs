@@ -1,8 +1,10 @@
 //! A picture as its file holds it, for work that goes over it some rows at a time.
 
+use std::io::Cursor;
 use std::ops::Range;
 use std::path::Path;
 
+use ::image::codecs::tiff::TiffDecoder;
 use ::image::metadata::Orientation;
 use ::image::{DynamicImage, ImageDecoder};
 
@@ -75,7 +77,7 @@ impl Raster {
     fn of(bytes: &[u8], max_pixels: u64) -> Outcome<Self> {
         let mut decoder = opened(bytes, max_pixels)?;
         // What cannot be read of these does not make the picture unreadable.
-        let profile = decoder.icc_profile().ok().flatten();
+        let profile = decoder.icc_profile().ok().flatten().or_else(|| profile_of_tiff(bytes));
         let mut exif = decoder.exif_metadata().ok().flatten();
         if let Some(exif) = &mut exif {
             // What is upright must not be turned again by who reads the data.
@@ -115,6 +117,12 @@ impl Raster {
             other => Err(Error::Image { name: "the picture".into(), reason: no_white(other) }),
         }
     }
+}
+
+/// The profile of a TIFF file. The limits of the pixels are its limits, too: it is asked for without them, because that of
+/// a small picture can be the larger of the two.
+fn profile_of_tiff(bytes: &[u8]) -> Option<Vec<u8>> {
+    TiffDecoder::new(Cursor::new(bytes)).ok()?.icc_profile().ok()?
 }
 
 /// Channels and depth, of what has a white.

@@ -213,6 +213,11 @@ fn profile_and_exif_data_are_kept_where_they_can_be() {
         let turned = Layout { size: Size { width: 3, height: 5 }, exif: Some(exif(1)), ..full.clone() };
         assert_eq!(raster.layout(), turned, "{name}");
     }
+    // Of a TIFF file the profile is kept even if it is much larger than the picture.
+    let (path, large) = (folder.path().join("a.tif"), Some(vec![7; 50_000]));
+    let plain = Layout { profile: large, ..layout(3, BitDepth::Eight) };
+    write_by_rows(&path, &plain, 3, |rows| Ok(planes(3, rows, BitDepth::Eight))).unwrap();
+    assert_eq!(Raster::read(&path).unwrap().layout(), plain);
     for (format, exif, profile) in [(PictureFormat::Tiff, false, true), (PictureFormat::Bmp, false, false)] {
         let fitted = format.fitted(&full).unwrap();
         assert_eq!((fitted.exif.is_some(), fitted.profile.is_some()), (exif, profile));
