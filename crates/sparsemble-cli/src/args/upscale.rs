@@ -15,7 +15,8 @@ Examples:
   sparsemble upscale - -o - --format jpg < photo.jpg > large.jpg
 
 The brightness is enlarged by the method, colours and alpha by bicubic interpolation. 16 bits, alpha, colour profile and
-EXIF data are kept where the kind of file written can hold them. A picture is worked on in strips: its size does not matter.")]
+EXIF data are kept where the kind of file written can hold them. Of a TIFF file with several pages the first is enlarged.
+A picture is worked on in strips: its size does not matter.")]
 pub(crate) struct UpscaleArguments {
     /// The pictures to enlarge, or folders of pictures: PNG, JPEG, TIFF, BMP, PNM, WebP.
     #[arg(value_name = "IN", required = true)]

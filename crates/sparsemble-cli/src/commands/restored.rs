@@ -14,7 +14,7 @@ use sparsemble::{Matrix, matrix_file};
 use crate::args::PictureArguments;
 use crate::batch::{self, Target, Work, renamed};
 use crate::failure::Usage;
-use crate::output::{claim_for, warn};
+use crate::output::{self, claim_for, warn};
 use crate::pictures::reference_of;
 
 /// How much brighter than its deviation a pixel of the picture of deviations is.
@@ -67,7 +67,7 @@ pub(super) fn claim_page(path: &Path, many: bool, force: bool) -> Result<()> {
     if many {
         return Err(Usage("--report is for one picture; give them one at a time".into()).into());
     }
-    claim_for("--report", path, force)
+    output::claim_page(path, force)
 }
 
 impl Truth {

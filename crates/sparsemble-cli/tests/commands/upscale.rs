@@ -147,7 +147,9 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     for (words, code, says) in [
         ("upscale small.png --scale 5 -o x.png", 2, "1 to 4"),
         ("upscale small.png --scale nan -o x.png", 2, "1 to 4"),
-        ("upscale small.png --size 30x30 --method bicubic -o x.png", 1, "60×45"),
+        ("upscale small.png --size 30x30 --method bicubic -o x.png", 2, "60×45"),
+        ("upscale small.png --size 600x450 --method bicubic -o x.png", 2, "60×45"),
+        ("upscale small.png -o x.png --report page.txt", 2, "ends in .html"),
         ("upscale small.png --size 30 --method bicubic -o x.png", 2, "WIDTHxHEIGHT"),
         ("upscale small.png --method bicubic -o x.gif", 1, "ends in .png"),
         ("upscale small.png --method bicubic -o no/x.png", 1, "no folder"),

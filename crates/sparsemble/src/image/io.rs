@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
+use ::image::error::{ImageError, UnsupportedErrorKind};
 use ::image::metadata::Orientation;
 use ::image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 
@@ -31,7 +32,7 @@ const BYTES_OF_DECODER: u64 = 1 << 26;
 ///
 /// 8-bit samples keep their value and 16-bit samples are divided by 257 (see [`WHITE`](super::WHITE)). Colour becomes
 /// its BT.601 luma (299 R + 587 G + 114 B) / 1000, not rounded. A picture is turned upright, as its file says that it is
-/// to be seen; alpha and colour profiles are ignored.
+/// to be seen; alpha and colour profiles are ignored, and so are all pages of a TIFF file but the first.
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::Image`] if it is damaged, of another kind, in floating point or
@@ -158,7 +159,7 @@ fn decoded(mut decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage
         return Err("the file ends before its picture does; copy or download it again".into());
     }
     let turn = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut pixels = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+    let mut pixels = DynamicImage::from_decoder(decoder).map_err(refusal)?;
     pixels.apply_orientation(turn);
     let lists_colours =
         bytes.starts_with(b"BM") && bytes.get(28..30).is_some_and(|bits| u16::from_le_bytes([bits[0], bits[1]]) <= 8);
@@ -199,20 +200,34 @@ fn has_jpeg_end(bytes: &[u8]) -> bool {
 fn opened(bytes: &[u8], max_pixels: u64) -> Outcome<impl ImageDecoder> {
     let max_pixels = max_pixels.min(MAX_PIXELS);
     let mut limits = Limits::default();
-    limits.max_image_width = Some(MAX_SIDE);
-    limits.max_image_height = Some(MAX_SIDE);
     limits.max_alloc = Some((BYTES_OF_PIXEL * max_pixels).clamp(BYTES_OF_DECODER, MAX_BYTES));
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     if reader.format().is_none() {
         return Err("this is no picture of a known kind; give a PNG, JPEG, TIFF, BMP, PNM or WebP file".into());
     }
     reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(|error| error.to_string())?;
+    let decoder = reader.into_decoder().map_err(refusal)?;
     let (width, height) = decoder.dimensions();
-    if width > MAX_SIDE || height > MAX_SIDE || u64::from(width) * u64::from(height) > max_pixels {
+    if width > MAX_SIDE || height > MAX_SIDE {
+        return Err(format!("{width}×{height} pixels: a side has more than the {MAX_SIDE} that are allowed"));
+    }
+    if u64::from(width) * u64::from(height) > max_pixels {
         return Err(format!("{width}×{height} pixels are more than the {max_pixels} that are allowed"));
     }
     Ok(decoder)
+}
+
+/// Why a picture was not read, in words that say what to do if that is known.
+fn refusal(error: ImageError) -> String {
+    match &error {
+        ImageError::Unsupported(what) if matches!(what.kind(), UnsupportedErrorKind::Color(_)) => {
+            "its samples are of a kind that is not read, such as floating point; save it in 8 or 16 bits".into()
+        }
+        ImageError::Limits(_) => {
+            format!("it takes more memory than a picture of the {MAX_PIXELS} pixels that are allowed")
+        }
+        _ => error.to_string(),
+    }
 }
 
 fn to_gray(picture: &DynamicImage) -> Outcome<GrayImage> {

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 use sparsemble::Run;
 use sparsemble::image::{GrayImage, Interpolation, Layout, PictureFormat, Raster, Size, write_by_rows};
@@ -105,9 +105,9 @@ fn enlarge<'a>(
         }
     };
     let enlarger = method.enlarger();
-    // Files name themselves; sizes do not.
-    let name = || work.input.display().to_string();
-    let enlargement = Enlargement::new(enlarger.as_ref(), layout.size, to).with_context(name)?;
+    // Nothing but the size can be wrong, and that was typed.
+    let refused = |error| Usage(format!("{}: {error}", work.input.display()));
+    let enlargement = Enlargement::new(enlarger.as_ref(), layout.size, to).map_err(refused)?;
     let larger = fitted(work, &Layout { size: to, ..layout.clone() })?;
     let mut deviations = Vec::new();
     let mut piece = arguments.report.as_ref().map(|_| Piece::new(&larger));
