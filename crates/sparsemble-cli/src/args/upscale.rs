@@ -14,7 +14,8 @@ Examples:
   sparsemble upscale photo.png --size 1920x1080 --method lanczos -o photo-hd.png
   sparsemble upscale - -o - --format jpg < photo.jpg > large.jpg
 
-The brightness is enlarged by the method, colours and alpha by bicubic interpolation. 16 bits, alpha, colour profile and
+The default method is made for photographs; for graphics with hard edges, such as screenshots, take --method bicubic. The
+brightness is enlarged by the method, colours and alpha by bicubic interpolation. 16 bits, alpha, colour profile and
 EXIF data are kept where the kind of file written can hold them. Of a TIFF file with several pages the first is enlarged.
 A picture is worked on in strips: its size does not matter.")]
 pub(crate) struct UpscaleArguments {
