@@ -159,7 +159,7 @@ fn decoded(mut decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage
         return Err("the file ends before its picture does; copy or download it again".into());
     }
     let turn = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut pixels = DynamicImage::from_decoder(decoder).map_err(refusal)?;
+    let mut pixels = DynamicImage::from_decoder(decoder).map_err(|error| refusal(&error))?;
     pixels.apply_orientation(turn);
     let lists_colours =
         bytes.starts_with(b"BM") && bytes.get(28..30).is_some_and(|bits| u16::from_le_bytes([bits[0], bits[1]]) <= 8);
@@ -206,7 +206,7 @@ fn opened(bytes: &[u8], max_pixels: u64) -> Outcome<impl ImageDecoder> {
         return Err("this is no picture of a known kind; give a PNG, JPEG, TIFF, BMP, PNM or WebP file".into());
     }
     reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(refusal)?;
+    let decoder = reader.into_decoder().map_err(|error| refusal(&error))?;
     let (width, height) = decoder.dimensions();
     if width > MAX_SIDE || height > MAX_SIDE {
         return Err(format!("{width}×{height} pixels: a side has more than the {MAX_SIDE} that are allowed"));
@@ -218,8 +218,8 @@ fn opened(bytes: &[u8], max_pixels: u64) -> Outcome<impl ImageDecoder> {
 }
 
 /// Why a picture was not read, in words that say what to do if that is known.
-fn refusal(error: ImageError) -> String {
-    match &error {
+fn refusal(error: &ImageError) -> String {
+    match error {
         ImageError::Unsupported(what) if matches!(what.kind(), UnsupportedErrorKind::Color(_)) => {
             "its samples are of a kind that is not read, such as floating point; save it in 8 or 16 bits".into()
         }

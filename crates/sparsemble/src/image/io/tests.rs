@@ -253,8 +253,8 @@ fn every_reader_turns_a_picture_as_the_camera_was_held() {
     // The last row has become the first column.
     let upright = GrayImage::from_fn(Size { width: 3, height: 5 }, |row, column| picture(1.0).row(2 - column)[row]);
     let upright = upright.unwrap();
-    assert_eq!(Raster::read(&path).unwrap().rows(0..5).unwrap(), [upright.clone()]);
-    assert_eq!(read_picture(&path).unwrap().planes, [upright.clone()]);
+    assert_eq!(Raster::read(&path).unwrap().rows(0..5).unwrap(), std::slice::from_ref(&upright));
+    assert_eq!(read_picture(&path).unwrap().planes, std::slice::from_ref(&upright));
     assert_eq!(read(&path).unwrap(), upright);
 }
 
