@@ -64,6 +64,16 @@ pub(crate) fn claim_for(option: &'static str, path: &Path, force: bool) -> Resul
     Ok(())
 }
 
+/// The same for a page to look at: browsers go by its name.
+pub(crate) fn claim_page(path: &Path, force: bool) -> Result<()> {
+    const OPTION: &str = "--report";
+    claim_for(OPTION, path, force)?;
+    if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm")) {
+        return Ok(());
+    }
+    Err(Usage(format!("{OPTION} {}: the name of a page ends in .html", path.display())).into())
+}
+
 /// Whether a file can be made in a folder: long work should not end in finding that it cannot.
 pub(crate) fn expect_writable(folder: &Path) -> Result<()> {
     if !folder.is_dir() {

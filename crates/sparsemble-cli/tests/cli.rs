@@ -68,6 +68,7 @@ fn the_demo_beats_its_baselines_and_writes_pictures_that_match_its_table() {
     assert_eq!(read(written.join("enlarge-small.png")).unwrap().size(), Size { width: 225, height: 150 });
     let page = fs::read_to_string(written.join("index.html")).unwrap();
     assert_eq!(page.matches("<figure class=\"layer\"").count(), 16);
+    assert_eq!(page.matches("alt=\"Mosaic of Cluster ").count(), 10);
     // With the colon, which the letters of a picture do not have.
     assert!(!page.contains("http:") && !page.contains("https:"), "the page must not fetch anything");
 

@@ -20,9 +20,9 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// Decodes the bytes of a file and turns the picture upright.
+    /// Decodes the bytes of a file.
     pub(crate) fn decode(bytes: &[u8], limits: &Limits) -> sparsemble::Result<Self> {
-        let raster = Raster::decode(bytes, limits.pixels)?.upright();
+        let raster = Raster::decode(bytes, limits.pixels)?;
         Ok(Self { layout: raster.layout(), raster })
     }
 

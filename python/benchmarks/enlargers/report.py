@@ -14,7 +14,7 @@ Written by `cargo xtask bench superres --output docs/SUPER_RESOLUTION.md`; do no
   multiple of the scale and reduced by bicubic `imresize`, not rounded. The result counts as an 8-bit file
   would hold it, without as many pixels of border as the scale. Reduction and PSNR are written anew in NumPy
   for this page, SSIM is scikit-image's with the Gaussian window.
-- **Models**: one from the 91 images of Yang et al. (without t65, which shows a test picture), by
+- **Models**: one from the 91 images of Yang et al. (without t65, which is t36 once more), by
   `sparsemble train --method upscaler --seed 1` with the options in `python/benchmarks/enlargers/runs.py`; and
   the one in the package, from fifteen freely licensed pictures (`crates/sparsemble/models/README.md`).
 - **Speed**: two threads, ×2, contenders in turn, the best time of each. PairDict is only the coding of its

@@ -11,8 +11,8 @@ from shared.data import ROOT
 SETS = ("Set5", "Set14")
 SHIPPED = {2: ["--atoms", "640"], 3: [], 4: ["--parts", "36"]}
 """How the models of the package were trained, by scale: see crates/sparsemble/models/README.md."""
-OVERLAP = "t65"
-"""The training picture that shows a test picture."""
+REPEATED = "t65"
+"""The training picture that is there twice: t36 is the same file."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ def test_pictures(name: str, settings: Settings) -> list[Path]:
 
 
 def train(scale: int, options: list[str], settings: Settings, output: Path) -> float:
-    """Train an upscaler by the program on the 91 images, but for the one that shows a test picture.
+    """Train an upscaler by the program on the 91 images, each of them once.
 
     Returns the seconds it took, on all cores.
     """
-    images = sorted(path for path in folder("train91").glob("*.bmp") if path.stem != OVERLAP)
+    images = sorted(path for path in folder("train91").glob("*.bmp") if path.stem != REPEATED)
     command = [os.environ["SPARSEMBLE_PROGRAM"], "train", "--method", "upscaler", "--scale", str(scale)]
     command += ["--seed", "1", *options, "-o", str(output), *map(str, images[: settings.n_training])]
     start = time.perf_counter()

@@ -121,7 +121,9 @@ Examples:
   sparsemble restore blurred.png --task deblur --kernel gaussian:sigma=1.6 --sigma 2 -o sharp.png
   sparsemble restore scans/ --task denoise --sigma 10 -o clean/
 
-The mask is a picture of the same size: white where a pixel is missing, black where it is known.")]
+The mask is a picture of the same size: white where a pixel is missing, black where it is known. 16 bits, alpha, colour
+profile and EXIF data are kept where the kind of file written can hold them. Of a TIFF file with several pages the first
+is restored.")]
 pub(crate) struct RestoreArguments {
     /// The pictures to restore, or folders of pictures.
     #[arg(value_name = "IMAGE", required = true)]

@@ -14,8 +14,10 @@ Examples:
   sparsemble upscale photo.png --size 1920x1080 --method lanczos -o photo-hd.png
   sparsemble upscale - -o - --format jpg < photo.jpg > large.jpg
 
-The brightness is enlarged by the method, colours and alpha by bicubic interpolation. 16 bits, alpha, colour profile and
-EXIF data are kept where the kind of file written can hold them. A picture is worked on in strips: its size does not matter.")]
+The default method is made for photographs; for graphics with hard edges, such as screenshots, take --method bicubic. The
+brightness is enlarged by the method, colours and alpha by bicubic interpolation. 16 bits, alpha, colour profile and
+EXIF data are kept where the kind of file written can hold them. Of a TIFF file with several pages the first is enlarged.
+A picture is worked on in strips: its size does not matter.")]
 pub(crate) struct UpscaleArguments {
     /// The pictures to enlarge, or folders of pictures: PNG, JPEG, TIFF, BMP, PNM, WebP.
     #[arg(value_name = "IN", required = true)]
@@ -42,7 +44,8 @@ pub(crate) struct UpscaleArguments {
     pub(crate) model: Option<PathBuf>,
 
     /// Write how far from the truth the brightness of each pixel may be: .npy or .csv in grey levels, or a picture with
-    /// ten times as many. For one picture.
+    /// ten times as many. For one picture, and a method that combines several opinions: not for bicubic, lanczos,
+    /// pair-dict, ex-dict.
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
 
@@ -77,6 +80,16 @@ pub(crate) enum Enlarger {
     BoostEx,
     /// Boosted dictionaries of cluster centres.
     BoostKm,
+}
+
+impl Enlarger {
+    /// Whether there is one opinion of each pixel, so that none can differ from it.
+    pub(crate) fn has_one_opinion(self) -> bool {
+        match self {
+            Self::Bicubic | Self::Lanczos | Self::PairDict | Self::ExDict => true,
+            Self::Anchored | Self::RandExAv | Self::BoostEx | Self::BoostKm => false,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

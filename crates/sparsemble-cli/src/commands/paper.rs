@@ -11,15 +11,14 @@ use sparsemble_paper::{
 use crate::args::PaperArguments;
 use crate::failure::Interrupted;
 use crate::html::document;
-use crate::output::{claim_for, warn};
+use crate::output::{claim_for, claim_page, warn};
 use crate::own_folder::OwnFolder;
 use crate::progress::Progress;
 
 pub(crate) fn run(arguments: &PaperArguments) -> Result<()> {
     let folder = OwnFolder::claim(&arguments.output(), "paper", arguments.run.force)?;
-    for (option, path) in [("--report", &arguments.report), ("--document", &arguments.document)] {
-        path.iter().try_for_each(|path| claim_for(option, path, arguments.run.force))?;
-    }
+    arguments.report.iter().try_for_each(|path| claim_page(path, arguments.run.force))?;
+    arguments.document.iter().try_for_each(|path| claim_for("--document", path, arguments.run.force))?;
     let mut request = request(arguments);
     let omitted = if arguments.takes_what_there_is() { leave_out(&mut request)? } else { Vec::new() };
     claim_figures(arguments, &request)?;

@@ -34,7 +34,7 @@ impl PicturePage {
                        where they disagree.";
         page.section("uncertainty", "How sure it is", &heat_map(&self.deviations, caption, Run::threads(threads))?);
         if !self.atoms.is_empty() {
-            page.section("atoms", "The atoms", &atoms(&self.atoms)?);
+            page.section("atoms", "The atoms", &mosaics_side_by_side(&self.atoms)?);
         }
         Ok(page.end(&self.settings))
     }
@@ -51,10 +51,10 @@ pub(super) fn qualities(qualities: &[(&'static str, Option<f64>)]) -> Vec<(&'sta
     qualities.iter().filter_map(|(name, psnr)| Some((*name, format!("{:.2} dB", (*psnr)?)))).collect()
 }
 
-/// Mosaics of dictionaries, side by side.
-pub(super) fn atoms(mosaics: &[(String, GrayImage)]) -> Result<String> {
+/// Mosaics of the atoms of dictionaries, or of the members of clusters, with what each is of.
+pub(super) fn mosaics_side_by_side(mosaics: &[(String, GrayImage)]) -> Result<String> {
     let figure = |(name, mosaic): &(String, GrayImage)| -> Result<String> {
-        Ok(html::figure(&html::picture(mosaic, "pixels framed", &format!("The atoms of {name}"))?, name))
+        Ok(html::figure(&html::picture(mosaic, "pixels framed", &format!("Mosaic of {name}"))?, name))
     };
     let figures = mosaics.iter().map(figure).collect::<Result<String>>()?;
     Ok(format!("<div class=\"grid\" style=\"--least: 14rem\">\n{figures}</div>\n"))

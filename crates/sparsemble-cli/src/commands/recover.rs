@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use serde_json::json;
 use sparsemble::coding::{Coder, Lasso};
 use sparsemble::degradation::{Degradation, Dense};
-use sparsemble::image::{BitDepth, GrayImage, Size, WHITE};
+use sparsemble::image::{BitDepth, GrayImage, Layout, Size, WHITE};
 use sparsemble::patch::TrainingPatches;
 use sparsemble::recipe::{Method, Recipe, TrainingSet};
 use sparsemble::restoration::{Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, natural_gaussians, recover};
@@ -17,7 +17,7 @@ use sparsemble::{Matrix, Model, Run, model_file};
 use super::measured::Measured;
 use super::mosaics::mosaics;
 use super::picture_page::{PicturePage, layer, qualities};
-use super::restored::{Truth, decibels, truth, works, write, written};
+use super::restored::{Truth, decibels, depth, fitted, truth, works, write, written};
 use crate::args::{Preset, RecoverArguments};
 use crate::batch::{self, Outcome, Work};
 use crate::failure::Usage;
@@ -70,16 +70,19 @@ impl<'a> Done<'a> {
         let started = Instant::now();
         let measured = Measured::read(&work.input, arguments)?;
         let (first, n_planes) = (&measured.planes[0], measured.planes.len());
-        let truth = truth(&arguments.picture, &work.input, first.image_size(), n_planes)?;
+        let depth = depth(&arguments.picture, BitDepth::Eight);
+        let layout = Layout { size: first.image_size(), channels: n_planes, depth, profile: None, exif: None };
+        let layout = fitted(work, &layout)?;
+        let truth = truth(&arguments.picture, &work.input, layout.size, n_planes)?;
         let way = match arguments.preset {
             Preset::Best => best(arguments, &measured, &truth, run)?,
             Preset::Paper => paper(arguments, &measured, models, run)?,
         };
-        write(&arguments.picture, &work.output, BitDepth::Eight, &way.planes)?;
+        write(&arguments.picture, &work.output, &layout, (&way.planes, None))?;
         let n_measurements = first.phi().n_measurements();
         let done = Self {
             work,
-            size: first.image_size(),
+            size: layout.size,
             n_planes,
             n_measurements,
             share: measured.numbers_of_block() as f64 / first.phi().n_features() as f64,

@@ -6,13 +6,13 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde_json::json;
 use sparsemble::degradation::{Blur, Mask};
-use sparsemble::image::{GrayImage, Picture, Size, read, read_picture};
+use sparsemble::image::{GrayImage, Layout, Raster, Size, read};
 use sparsemble::restoration::{Restored, deblur, denoise, inpaint};
 use sparsemble::{Run, matrix_file};
 
 use super::measured::matrix_of_rows;
 use super::picture_page::{PicturePage, layer, qualities};
-use super::restored::{Truth, decibels, truth, works, write, written};
+use super::restored::{Truth, decibels, depth, fitted, truth, works, write, written};
 use crate::args::{RestoreArguments, Task};
 use crate::batch::{self, Outcome, Work};
 use crate::failure::Usage;
@@ -49,18 +49,22 @@ struct Done<'a> {
 impl<'a> Done<'a> {
     fn restore(arguments: &RestoreArguments, work: &'a Work, run: Run<'_>) -> Result<Self> {
         let started = Instant::now();
-        let picture = read_picture(&work.input)?;
-        let (size, n_planes) = (picture.planes[0].size(), picture.planes.len());
+        let raster = Raster::read(&work.input)?;
+        let layout = raster.layout();
+        let mut damaged = raster.rows(0..layout.size.height)?;
+        let alpha = if layout.has_alpha() { damaged.pop() } else { None };
+        let (size, n_planes) = (layout.size, damaged.len());
+        let layout = fitted(work, &Layout { depth: depth(&arguments.picture, layout.depth), ..layout })?;
         let truth = truth(&arguments.picture, &work.input, size, n_planes)?;
         let damage = Damage::of(arguments, size)?;
-        let planes = picture.planes.iter().enumerate();
+        let planes = damaged.iter().enumerate();
         let planes = planes.map(|(number, plane)| damage.undo(plane, run.part(number..number + 1, n_planes)));
         let planes = planes.collect::<sparsemble::Result<Vec<_>>>()?;
-        write(&arguments.picture, &work.output, picture.depth, &planes)?;
-        let psnr = [truth.psnr(picture.planes.iter())?, truth.psnr(planes.iter().map(|plane| &plane.image))?];
+        write(&arguments.picture, &work.output, &layout, (&planes, alpha))?;
+        let psnr = [truth.psnr(damaged.iter())?, truth.psnr(planes.iter().map(|plane| &plane.image))?];
         let done = Self { work, size, n_planes, psnr, seconds: started.elapsed().as_secs_f64() };
         if let Some(path) = &arguments.picture.report {
-            let page = page(arguments, (&picture, &damage, &planes, &truth), &done)?;
+            let page = page(arguments, (&damaged, &damage, &planes, &truth), &done)?;
             sparsemble_paper::write(path, page.html(arguments.run.threads)?)?;
         }
         Ok(done)
@@ -145,8 +149,8 @@ fn painted(planes: &[GrayImage], mask: &Mask) -> sparsemble::Result<Vec<GrayImag
 /// The page to look at.
 fn page(
     arguments: &RestoreArguments,
-    (picture, damage, planes, truth): (&Picture, &Damage, &[Restored], &Truth),
-    Done { work, size, psnr: [damaged, psnr], seconds, .. }: &Done<'_>,
+    (damaged, damage, planes, truth): (&[GrayImage], &Damage, &[Restored], &Truth),
+    Done { work, size, psnr: [psnr_before, psnr], seconds, .. }: &Done<'_>,
 ) -> Result<PicturePage> {
     let (window, sigma) = (Window::of(*size), arguments.sigma());
     let name = work.input.file_name().unwrap_or_default().to_string_lossy();
@@ -158,10 +162,10 @@ fn page(
         Task::Deblur => (format!("{name}, sharp again"), "blur undone".to_owned()),
     };
     let before = match damage {
-        Damage::Inpaint(mask, _) => window.cut_all(&painted(&picture.planes, mask)?)?,
-        Damage::Denoise(_) | Damage::Deblur(..) => window.cut_all(&picture.planes)?,
+        Damage::Inpaint(mask, _) => window.cut_all(&painted(damaged, mask)?)?,
+        Damage::Denoise(_) | Damage::Deblur(..) => window.cut_all(damaged)?,
     };
-    let before = layer("before", *damaged, before);
+    let before = layer("before", *psnr_before, before);
     let mut layers = vec![before, layer("restored", *psnr, window.cut_all(planes.iter().map(|plane| &plane.image))?)];
     if let Some(truth) = truth.planes() {
         layers.push(layer("original", None, window.cut_all(truth)?));
@@ -174,7 +178,7 @@ fn page(
         program: "sparsemble restore",
         title,
         lead: format!("{size} pixels, {done}. It took {seconds:.1} seconds."),
-        facts: qualities(&[("PSNR before", *damaged), ("PSNR restored", *psnr)]),
+        facts: qualities(&[("PSNR before", *psnr_before), ("PSNR restored", *psnr)]),
         window,
         layers,
         result: 1,

@@ -1,10 +1,12 @@
-//! What `recover` and `restore` have in common: the picture to write, and the one to compare it with.
+//! What `recover`, `restore` and `upscale` have in common: the picture to write, and the one to compare it with.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use sparsemble::image::{BitDepth, GrayImage, Picture, PictureFormat, Size, read, read_picture, write_picture};
+use sparsemble::image::{
+    BitDepth, GrayImage, Layout, Picture, PictureFormat, Size, read, read_picture, write_by_rows, write_picture,
+};
 use sparsemble::metrics::psnr;
 use sparsemble::restoration::Restored;
 use sparsemble::{Matrix, matrix_file};
@@ -12,7 +14,7 @@ use sparsemble::{Matrix, matrix_file};
 use crate::args::PictureArguments;
 use crate::batch::{self, Target, Work, renamed};
 use crate::failure::Usage;
-use crate::output::claim_for;
+use crate::output::{self, claim_for, warn};
 use crate::pictures::reference_of;
 
 /// How much brighter than its deviation a pixel of the picture of deviations is.
@@ -65,7 +67,7 @@ pub(super) fn claim_page(path: &Path, many: bool, force: bool) -> Result<()> {
     if many {
         return Err(Usage("--report is for one picture; give them one at a time".into()).into());
     }
-    claim_for("--report", path, force)
+    output::claim_page(path, force)
 }
 
 impl Truth {
@@ -85,13 +87,39 @@ impl Truth {
     }
 }
 
-/// Writes the planes of a picture, and how sure they are.
-pub(super) fn write(arguments: &PictureArguments, output: &Path, depth: BitDepth, planes: &[Restored]) -> Result<()> {
-    let depth = if arguments.sixteen_bit { BitDepth::Sixteen } else { depth };
-    let images = |of: fn(&Restored) -> &GrayImage| planes.iter().map(|plane| of(plane).clone()).collect::<Vec<_>>();
-    write_picture(output, &Picture { planes: images(|plane| &plane.image), depth })?;
+/// What the file to write can hold of a layout, asked before the work begins; says what is lost.
+pub(super) fn fitted(work: &Work, layout: &Layout) -> Result<Layout> {
+    // Files name themselves; channels do not.
+    let name = || work.input.display().to_string();
+    let fitted = PictureFormat::of(&work.output)?.fitted(layout).with_context(name)?;
+    let losses = [
+        (layout.depth == BitDepth::Sixteen && fitted.depth == BitDepth::Eight, "16 bits a sample"),
+        (layout.profile.is_some() && fitted.profile.is_none(), "the colour profile"),
+        (layout.exif.is_some() && fitted.exif.is_none(), "the EXIF data"),
+    ];
+    for (_, what) in losses.into_iter().filter(|(lost, _)| *lost) {
+        warn(&format!("{} cannot hold {what}; a .png file can", work.output.display()))?;
+    }
+    Ok(fitted)
+}
+
+/// The depth to write, for a picture that has this one.
+pub(super) fn depth(arguments: &PictureArguments, own: BitDepth) -> BitDepth {
+    if arguments.sixteen_bit { BitDepth::Sixteen } else { own }
+}
+
+/// Writes the planes of a picture, with its alpha as it was if there is one, and how sure they are.
+pub(super) fn write(
+    arguments: &PictureArguments,
+    output: &Path,
+    layout: &Layout,
+    (planes, alpha): (&[Restored], Option<GrayImage>),
+) -> Result<()> {
+    let images = |of: fn(&Restored) -> &GrayImage| planes.iter().map(move |plane| of(plane).clone());
+    let mut channels = Some(images(|plane| &plane.image).chain(alpha).collect());
+    write_by_rows(output, layout, layout.size.height, |_| Ok(channels.take().unwrap_or_default()))?;
     match &arguments.uncertainty {
-        Some(path) => write_uncertainty(path, &images(|plane| &plane.deviation)),
+        Some(path) => write_uncertainty(path, &images(|plane| &plane.deviation).collect::<Vec<_>>()),
         None => Ok(()),
     }
 }

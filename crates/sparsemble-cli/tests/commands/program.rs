@@ -95,3 +95,8 @@ pub(crate) fn samples<T: Scalar>() -> Matrix<T> {
 pub(crate) fn photograph(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/cc0").join(name)
 }
+
+/// The EXIF data of a camera: with 6 it was held sideways, and the picture is to be turned by 90 degrees clockwise.
+pub(crate) fn exif(orientation: u8) -> Vec<u8> {
+    [b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0", &[orientation][..], &[0; 6]].concat()
+}

@@ -4,12 +4,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sparsemble::degradation::{Blur, Degradation, Projection, with_white_noise};
 use sparsemble::image::{
-    BitDepth, GrayImage, Picture, Size, decode_picture, read, read_picture, write_picture, write_png,
+    BitDepth, GrayImage, Layout, Picture, Raster, Size, decode_picture, read, read_picture, write_by_rows,
+    write_picture, write_png,
 };
 use sparsemble::metrics::psnr;
 use sparsemble::{Matrix, matrix_file};
 
-use crate::program::{Program, photograph};
+use crate::program::{Program, exif, photograph};
 
 /// A folder with a piece of a photograph whose sides are no multiples of 8: `photo.png`, in grey.
 fn with_photo() -> (Program, GrayImage) {
@@ -161,6 +162,45 @@ fn noise_is_taken_out_and_holes_are_filled_in() {
     assert_eq!(program.run("restore holes.png --task inpaint -o x.png").status.code(), Some(2));
     assert!(program.fail("restore holes.png --task denoise --mask mask.png -o x.png", 2).contains("--mask"));
     assert!(program.fail("restore holes.png --task denoise --sigma=-1 -o x.png", 1).contains("sigma"));
+}
+
+#[test]
+fn alpha_depth_profile_and_turn_of_what_is_restored_are_kept_or_it_is_said_that_they_are_not() {
+    let (program, photo) = with_photo();
+    let layout = Layout {
+        size: photo.size(),
+        channels: 4,
+        depth: BitDepth::Eight,
+        profile: Some((0..200).collect()),
+        exif: Some(exif(6)),
+    };
+    let alpha = GrayImage::from_fn(photo.size(), |row, column| ((row * 3 + column) % 256) as f64).unwrap();
+    let channels = [photo.clone(), photo.clone(), photo.clone(), alpha];
+    write_by_rows(program.path("held.png"), &layout, 67, |_| Ok(channels.to_vec())).unwrap();
+    let (text, warnings) = program.succeed("restore held.png --task denoise --sigma 5 -o seen.png");
+    assert!(warnings.is_empty() && text.contains("67×84 pixels"), "{text}{warnings}");
+    let seen = Raster::read(program.path("seen.png")).unwrap();
+    let upright = Layout { size: Size { width: 67, height: 84 }, exif: Some(exif(1)), ..layout.clone() };
+    assert_eq!(seen.layout(), upright);
+    let before = Raster::read(program.path("held.png")).unwrap().rows(0..84).unwrap();
+    let after = seen.rows(0..84).unwrap();
+    assert_eq!(after[3], before[3]);
+    assert!(after[0] != before[0] && psnr(&before[0], &after[0]).unwrap() > 30.0);
+
+    assert!(program.fail("restore held.png --task denoise --sigma 5 -o no.jpg", 1).contains("alpha"));
+    let (_, warnings) = program.succeed("restore held.png --task denoise --sigma 5 --sixteen-bit -o shallow.webp");
+    assert!(warnings.contains("16 bits") && !warnings.contains("profile"), "{warnings}");
+
+    // A photograph of a telephone, its mask and its original are all turned.
+    let opaque = Layout { channels: 3, ..layout };
+    write_by_rows(program.path("held.jpg"), &opaque, 67, |_| Ok(channels[..3].to_vec())).unwrap();
+    let mask = GrayImage::from_fn(photo.size(), |row, column| if row + column < 9 { 255.0 } else { 0.0 }).unwrap();
+    let marked = Layout { channels: 1, ..opaque.clone() };
+    write_by_rows(program.path("mask.png"), &marked, 67, |_| Ok(vec![mask.clone()])).unwrap();
+    let words = "restore held.jpg --task inpaint --mask mask.png --reference held.png -o whole.jpg";
+    assert!(program.picture(words)["psnr"].as_f64().unwrap() > 25.0);
+    let whole = Raster::read(program.path("whole.jpg")).unwrap().layout();
+    assert_eq!(whole, Layout { size: upright.size, exif: upright.exif, ..opaque });
 }
 
 #[test]

@@ -270,7 +270,7 @@ fn a_report_shows_how_the_error_fell_and_the_atoms() {
     let boosted = train("--method boost-km --models 8 --validation 0.3");
     assert!(boosted.contains("id=\"convergence\"") && boosted.contains("data:image/svg+xml;base64,"));
     // Of eight dictionaries the first six are shown.
-    assert_eq!(boosted.matches("The atoms of dictionary").count(), 6);
+    assert_eq!(boosted.matches("Mosaic of dictionary").count(), 6);
     assert!(boosted.contains("<dt>min_variance</dt><dd>10</dd>"));
     // Averaged dictionaries have no errors to show.
     assert!(!train("--method rand-ex-av --models 2").contains("id=\"convergence\""));

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use sparsemble::Run;
 use sparsemble::image::{
     BitDepth, GrayImage, Interpolation, Layout, Picture, Raster, Size, read, read_picture, resize, write_by_rows,
     write_picture,
 };
 use sparsemble::metrics::{Protocol, Quality, mse};
+use sparsemble::{Run, matrix_file};
 
-use crate::program::{Program, photograph};
+use crate::program::{Program, exif, photograph};
 
 const SIZE: Size = Size { width: 60, height: 45 };
 
@@ -86,13 +86,12 @@ fn the_size_is_exact_for_any_scale_and_any_kind_of_file() {
 #[test]
 fn alpha_depth_profile_and_turn_are_kept_or_it_is_said_that_they_are_not() {
     let program = Program::new();
-    let exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0".to_vec();
     let layout = Layout {
         size: Size { width: 20, height: 10 },
         channels: 4,
         depth: BitDepth::Sixteen,
         profile: Some(vec![1, 2, 3]),
-        exif: Some(exif),
+        exif: Some(exif(6)),
     };
     let plane =
         |c: usize| GrayImage::from_fn(layout.size, |row, column| (row * 7 + column * 3 + 40 * c) as f64).unwrap();
@@ -100,9 +99,8 @@ fn alpha_depth_profile_and_turn_are_kept_or_it_is_said_that_they_are_not() {
     let (_, warnings) = program.succeed("upscale deep.png --method bicubic -o same.png");
     assert_eq!(warnings, "");
     let same = Raster::read(program.path("same.png")).unwrap().layout();
-    assert_eq!(same, Layout { size: Size { width: 40, height: 20 }, ..layout.clone() });
+    assert_eq!(same, Layout { size: Size { width: 20, height: 40 }, exif: Some(exif(1)), ..layout.clone() });
 
-    // A TIFF file cannot say how it is to be turned: it is turned.
     let (_, warnings) = program.succeed("upscale deep.png --method bicubic -o turned.tif");
     assert!(warnings.contains("EXIF") && !warnings.contains("profile"), "{warnings}");
     let turned = Raster::read(program.path("turned.tif")).unwrap().layout();
@@ -112,6 +110,15 @@ fn alpha_depth_profile_and_turn_are_kept_or_it_is_said_that_they_are_not() {
     assert!(warnings.contains("16 bits"), "{warnings}");
     assert!(program.fail("upscale deep.png --method bicubic -o no.jpg", 1).contains("alpha"));
     assert!(!program.files().contains(&"no.jpg".to_owned()));
+
+    // Sizes, and all that is written, are of the picture as it is seen.
+    let words = "upscale deep.png --size 15x30 --report page.html --uncertainty doubt.npy -o sized.png";
+    let (text, _) = program.succeed(words);
+    assert!(text.starts_with("deep.png: 10×20 to 15×30"), "{text}");
+    assert_eq!(size_of(&program, "sized.png"), Size { width: 15, height: 30 });
+    let doubt = matrix_file::read::<f64>(program.path("doubt.npy")).unwrap().to_matrix();
+    assert_eq!((doubt.rows(), doubt.columns()), (15, 30));
+    assert!(String::from_utf8(program.bytes("page.html")).unwrap().contains("From 10×20 to 15×30 pixels"));
 }
 
 #[test]
@@ -140,11 +147,17 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     for (words, code, says) in [
         ("upscale small.png --scale 5 -o x.png", 2, "1 to 4"),
         ("upscale small.png --scale nan -o x.png", 2, "1 to 4"),
-        ("upscale small.png --size 30x30 --method bicubic -o x.png", 1, "60×45"),
+        ("upscale small.png --size 30x30 --method bicubic -o x.png", 2, "60×45"),
+        ("upscale small.png --size 600x450 --method bicubic -o x.png", 2, "60×45"),
+        ("upscale small.png -o x.png --report page.txt", 2, "ends in .html"),
         ("upscale small.png --size 30 --method bicubic -o x.png", 2, "WIDTHxHEIGHT"),
         ("upscale small.png --method bicubic -o x.gif", 1, "ends in .png"),
         ("upscale small.png --method bicubic -o no/x.png", 1, "no folder"),
-        ("upscale small.png --method bicubic -o x.png --uncertainty x.mat", 1, ".npy or .csv"),
+        ("upscale small.png -o x.png --uncertainty x.mat", 1, ".npy or .csv"),
+        ("upscale small.png --method bicubic -o x.png --uncertainty u.png", 2, "one opinion"),
+        ("upscale small.png --method lanczos -o x.png --uncertainty u.npy", 2, "one opinion"),
+        ("upscale small.png --method pair-dict -o x.png --uncertainty u.png", 2, "one opinion"),
+        ("upscale small.png --method ex-dict -o x.png --uncertainty u.png", 2, "one opinion"),
         ("upscale none.png --method bicubic -o x.png", 1, "cannot read none.png"),
         ("eval small.png --reference original.png", 1, "60×45"),
         ("eval small.png --reference small.png --shave 40", 1, "shave"),

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
+use ::image::error::{ImageError, UnsupportedErrorKind};
+use ::image::metadata::Orientation;
 use ::image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 
 use crate::error::{Error, Result};
@@ -29,7 +31,8 @@ const BYTES_OF_DECODER: u64 = 1 << 26;
 /// Reads a PNG, JPEG, PNM, TIFF, BMP or WebP file, told apart by content, as a grey picture.
 ///
 /// 8-bit samples keep their value and 16-bit samples are divided by 257 (see [`WHITE`](super::WHITE)). Colour becomes
-/// its BT.601 luma (299 R + 587 G + 114 B) / 1000, not rounded. Alpha, colour profiles and orientation are ignored.
+/// its BT.601 luma (299 R + 587 G + 114 B) / 1000, not rounded. A picture is turned upright, as its file says that it is
+/// to be seen; alpha and colour profiles are ignored, and so are all pages of a TIFF file but the first.
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::Image`] if it is damaged, of another kind, in floating point or
@@ -149,10 +152,15 @@ fn pixels(bytes: &[u8]) -> Outcome<DynamicImage> {
     decoded(opened(bytes, MAX_PIXELS)?, bytes)
 }
 
-/// The pixels of an opened picture. A BMP file has no grey: it lists its colours, and if all that it lists are grey the
-/// picture is, as for everyone else who reads one.
-fn decoded(decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage> {
-    let pixels = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+/// The pixels of an opened picture, upright. A BMP file has no grey: it lists its colours, and if all that it lists are
+/// grey the picture is, as for everyone else who reads one.
+fn decoded(mut decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage> {
+    if bytes.starts_with(&JPEG_START) && !has_jpeg_end(bytes) {
+        return Err("the file ends before its picture does; copy or download it again".into());
+    }
+    let turn = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let mut pixels = DynamicImage::from_decoder(decoder).map_err(|error| refusal(&error))?;
+    pixels.apply_orientation(turn);
     let lists_colours =
         bytes.starts_with(b"BM") && bytes.get(28..30).is_some_and(|bits| u16::from_le_bytes([bits[0], bits[1]]) <= 8);
     let is_grey = |rgb: &[u8]| rgb[0] == rgb[1] && rgb[1] == rgb[2];
@@ -164,24 +172,62 @@ fn decoded(decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage> {
     }
 }
 
+/// The marker that a JPEG file begins with.
+const JPEG_START: [u8; 2] = [0xff, 0xd8];
+
+/// Whether a JPEG file goes on to the marker of its end. The decoder paints what is missing grey and does not say so.
+fn has_jpeg_end(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    while let Some(place) = rest.iter().position(|&byte| byte == 0xff) {
+        rest = &rest[place + 1..];
+        match *rest {
+            [0xd9, ..] => return true,
+            // No marker, but a byte of the picture; or a marker alone.
+            [0x00 | 0x01 | 0xd0..=0xd8, ..] => rest = &rest[1..],
+            // Markers may be preceded by any number of these.
+            [0xff, ..] => (),
+            // What may hold a smaller picture with an end of its own is passed over by its length.
+            [_, high, low, ..] => {
+                rest = rest.get(1 + usize::from(u16::from_be_bytes([high, low]))..).unwrap_or_default();
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
 /// The bytes of a file opened as a picture, if its pixels are not more than these.
 fn opened(bytes: &[u8], max_pixels: u64) -> Outcome<impl ImageDecoder> {
     let max_pixels = max_pixels.min(MAX_PIXELS);
     let mut limits = Limits::default();
-    limits.max_image_width = Some(MAX_SIDE);
-    limits.max_image_height = Some(MAX_SIDE);
     limits.max_alloc = Some((BYTES_OF_PIXEL * max_pixels).clamp(BYTES_OF_DECODER, MAX_BYTES));
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     if reader.format().is_none() {
         return Err("this is no picture of a known kind; give a PNG, JPEG, TIFF, BMP, PNM or WebP file".into());
     }
     reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(|error| error.to_string())?;
+    let decoder = reader.into_decoder().map_err(|error| refusal(&error))?;
     let (width, height) = decoder.dimensions();
-    if width > MAX_SIDE || height > MAX_SIDE || u64::from(width) * u64::from(height) > max_pixels {
+    if width > MAX_SIDE || height > MAX_SIDE {
+        return Err(format!("{width}×{height} pixels: a side has more than the {MAX_SIDE} that are allowed"));
+    }
+    if u64::from(width) * u64::from(height) > max_pixels {
         return Err(format!("{width}×{height} pixels are more than the {max_pixels} that are allowed"));
     }
     Ok(decoder)
+}
+
+/// Why a picture was not read, in words that say what to do if that is known.
+fn refusal(error: &ImageError) -> String {
+    match error {
+        ImageError::Unsupported(what) if matches!(what.kind(), UnsupportedErrorKind::Color(_)) => {
+            "its samples are of a kind that is not read, such as floating point; save it in 8 or 16 bits".into()
+        }
+        ImageError::Limits(_) => {
+            format!("it takes more memory than a picture of the {MAX_PIXELS} pixels that are allowed")
+        }
+        _ => error.to_string(),
+    }
 }
 
 fn to_gray(picture: &DynamicImage) -> Outcome<GrayImage> {

@@ -17,7 +17,7 @@ use sparsemble::{Run, Scalar};
 
 use crate::args::ClusterArguments;
 use crate::failure::Usage;
-use crate::output::{claim, claim_for, print, warn};
+use crate::output::{claim, claim_for, claim_page, print, warn};
 use crate::progress::Progress;
 
 /// What columns are called that are hardly features.
@@ -26,9 +26,8 @@ const LABEL_NAMES: [&str; 5] = ["label", "class", "target", "cluster", "y"];
 pub(crate) fn run(arguments: &ClusterArguments) -> Result<()> {
     matrix_file::expect_clusters_name(&arguments.output)?;
     claim(&arguments.output, arguments.run.force)?;
-    for (option, path) in [("--save-graph", &arguments.save_graph), ("--report", &arguments.report)] {
-        path.iter().try_for_each(|path| claim_for(option, path, arguments.run.force))?;
-    }
+    arguments.save_graph.iter().try_for_each(|path| claim_for("--save-graph", path, arguments.run.force))?;
+    arguments.report.iter().try_for_each(|path| claim_page(path, arguments.run.force))?;
     if let Some(path) = arguments.save_graph.as_ref().filter(|path| path.extension().is_none_or(|end| end != "npz")) {
         return Err(Usage(format!("--save-graph {}: the name must end in .npz", path.display())).into());
     }

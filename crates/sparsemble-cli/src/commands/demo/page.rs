@@ -8,7 +8,7 @@ use super::digits::FILE;
 use super::report::{HEADINGS, Report};
 use super::task::{Answer, Task, part};
 use crate::commands::cluster::page::{confusion, map};
-use crate::commands::picture_page::atoms;
+use crate::commands::picture_page::mosaics_side_by_side;
 use crate::html::{Cell, HINT, Layer, Narrow, Page, compare, escaped, photo, picture, shell, table};
 
 /// The side of the pieces at the top of the page.
@@ -117,7 +117,7 @@ fn digits(report: &Report) -> Result<String> {
         "<p>{}</p>\n{}<div class=\"grid\" style=\"--least: 24rem; margin-top: 2rem\">\n{}<div>{}</div>\n</div>\n\
          <p class=\"do\">Do it yourself:</p>\n{}",
         escaped(&words),
-        atoms(&digits.clusters)?.replace("--least: 14rem", "--least: 10rem"),
+        mosaics_side_by_side(&digits.clusters)?.replace("--least: 14rem", "--least: 10rem"),
         graph.unwrap_or_default(),
         confusion(&digits.classes, &digits.ours),
         shell(&in_folder(&command, report))

@@ -7,7 +7,7 @@ use sparsemble_paper::plot::{Labels, Series, lines};
 
 use crate::args::TrainArguments;
 use crate::commands::mosaics::mosaics;
-use crate::commands::picture_page::atoms;
+use crate::commands::picture_page::mosaics_side_by_side;
 use crate::description::{Description, error, errors};
 use crate::html::{self, Page, facts};
 use crate::streams;
@@ -33,7 +33,7 @@ pub(super) fn of<T: Scalar>(
     let mosaics = mosaics(model)?;
     if !mosaics.is_empty() {
         let note = "<p>Each is stretched on its own: zero is mid-grey, and its largest value black or white.</p>\n";
-        page.section("atoms", "The atoms", &format!("{note}{}", atoms(&mosaics)?));
+        page.section("atoms", "The atoms", &format!("{note}{}", mosaics_side_by_side(&mosaics)?));
     }
     let training = model.training();
     let mut settings = vec![("method", training.method.clone()), ("coder", training.coder.clone())];

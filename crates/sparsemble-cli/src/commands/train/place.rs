@@ -8,7 +8,7 @@ use sparsemble::{Error, Model, Scalar};
 
 use crate::args::TrainArguments;
 use crate::failure::{Interrupted, Usage};
-use crate::output::{claim, claim_for};
+use crate::output::{claim, claim_page};
 use crate::streams;
 
 /// The model file and the checkpoint beside it.
@@ -30,7 +30,7 @@ impl Place {
         name.push(".checkpoint");
         let checkpoint = PathBuf::from(name);
         claim(&model, arguments.run.force)?;
-        arguments.report.iter().try_for_each(|path| claim_for("--report", path, arguments.run.force))?;
+        arguments.report.iter().try_for_each(|path| claim_page(path, arguments.run.force))?;
         if checkpoint.exists() && !arguments.resume && !arguments.run.force {
             bail!(
                 "{} holds a run that was left; add --resume to go on with it or --force to begin anew",

@@ -10,6 +10,7 @@ use sparsemble::restoration::super_resolution::{ByDictionary, Enlarge, Interpola
 use sparsemble::{Model, Run, model_file};
 use sparsemble_paper as paper;
 
+use super::one_opinion;
 use crate::args::{Enlarger, UpscaleArguments};
 use crate::failure::Usage;
 use crate::photographs;
@@ -28,7 +29,9 @@ impl Method {
     /// Reads the model, or takes the one that is part of the program, or learns it from the photographs that are.
     pub(super) fn prepare(arguments: &UpscaleArguments, scale: usize, run: Run<'_>) -> Result<Self> {
         if let Some(path) = &arguments.model {
-            return Self::read(path, scale);
+            let method = Self::read(path, scale)?;
+            let is_alone = matches!(&method, Self::Paired { model, .. } if model.n_models() == 1);
+            return if is_alone && arguments.uncertainty.is_some() { Err(one_opinion()) } else { Ok(method) };
         }
         let method = match arguments.method {
             Enlarger::Anchored => return Ok(Self::Anchored(Box::new(natural_upscaler(scale)?))),

@@ -9,20 +9,19 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 use sparsemble::Run;
-use sparsemble::image::{BitDepth, GrayImage, Interpolation, Layout, PictureFormat, Raster, Size, write_by_rows};
+use sparsemble::image::{GrayImage, Interpolation, Layout, PictureFormat, Raster, Size, write_by_rows};
 use sparsemble::restoration::super_resolution::{Enlargement, Interpolated};
 
 use self::method::Method;
 use self::page::Piece;
 use super::measured::parse_size;
-use super::restored::{claim_page, claim_uncertainty, write_uncertainty};
+use super::restored::{claim_page, claim_uncertainty, fitted, write_uncertainty};
 use crate::args::UpscaleArguments;
 use crate::batch::{self, Outcome, Target, Work, renamed};
 use crate::failure::Usage;
-use crate::output::warn;
 use crate::pictures::{are_many, pictures_of};
 use crate::progress::Progress;
 
@@ -60,6 +59,9 @@ fn works(arguments: &UpscaleArguments, many: bool) -> Result<Vec<Work>> {
     }
     let inputs = pictures_of(&arguments.inputs)?;
     if let Some(path) = &arguments.uncertainty {
+        if arguments.model.is_none() && arguments.method.has_one_opinion() {
+            return Err(one_opinion());
+        }
         claim_uncertainty(path, many, arguments.run.force)?;
     }
     if let Some(path) = &arguments.report {
@@ -69,6 +71,13 @@ fn works(arguments: &UpscaleArguments, many: bool) -> Result<Vec<Work>> {
     let works = batch::works(inputs, many, &target, |input| larger_name(input, arguments))?;
     works.iter().try_for_each(|work| PictureFormat::of(&work.output).map(drop))?;
     Ok(works)
+}
+
+/// All zeros would say that every pixel is certain.
+fn one_opinion() -> anyhow::Error {
+    let message = "--uncertainty: this method has one opinion of each pixel and cannot tell how far from the truth it is; \
+                   leave it out, or choose anchored, rand-ex-av, boost-ex, boost-km or a model of several dictionaries";
+    Usage(message.to_owned()).into()
 }
 
 /// photo.jpg becomes photo_x2.png: what was gained is not lost to another compression.
@@ -84,11 +93,7 @@ fn enlarge<'a>(
     run: Run<'_>,
 ) -> Result<Done<'a>> {
     let started = Instant::now();
-    let format = PictureFormat::of(&work.output)?;
-    let mut raster = Raster::read(&work.input)?;
-    if !format.holds_exif() {
-        raster = raster.upright();
-    }
+    let raster = Raster::read(&work.input)?;
     let layout = raster.layout();
     let to = target(layout.size, arguments)?;
     let scale = scale(layout.size, to);
@@ -100,11 +105,10 @@ fn enlarge<'a>(
         }
     };
     let enlarger = method.enlarger();
-    // Files name themselves; sizes and channels do not.
-    let name = || work.input.display().to_string();
-    let enlargement = Enlargement::new(enlarger.as_ref(), layout.size, to).with_context(name)?;
-    let larger = format.fitted(&Layout { size: to, ..layout.clone() }).with_context(name)?;
-    tell_losses(&work.output, &layout, &larger)?;
+    // Nothing but the size can be wrong, and that was typed.
+    let refused = |error| Usage(format!("{}: {error}", work.input.display()));
+    let enlargement = Enlargement::new(enlarger.as_ref(), layout.size, to).map_err(refused)?;
+    let larger = fitted(work, &Layout { size: to, ..layout.clone() })?;
     let mut deviations = Vec::new();
     let mut piece = arguments.report.as_ref().map(|_| Piece::new(&larger));
     let source = |rows| raster.rows(rows);
@@ -143,19 +147,6 @@ fn target(from: Size, arguments: &UpscaleArguments) -> Result<Size> {
 /// The least scale of a method that reaches the size.
 fn scale(from: Size, to: Size) -> usize {
     to.width.div_ceil(from.width).max(to.height.div_ceil(from.height)).clamp(LEAST, LARGEST)
-}
-
-/// Says what the kind of file that is written cannot hold.
-fn tell_losses(output: &Path, was: &Layout, is: &Layout) -> Result<()> {
-    let losses = [
-        (was.depth == BitDepth::Sixteen && is.depth == BitDepth::Eight, "16 bits a sample"),
-        (was.profile.is_some() && is.profile.is_none(), "the colour profile"),
-        (was.exif.is_some() && is.exif.is_none(), "the EXIF data"),
-    ];
-    for (_, what) in losses.into_iter().filter(|(lost, _)| *lost) {
-        warn(&format!("{} cannot hold {what}; a .png file can", output.display()))?;
-    }
-    Ok(())
 }
 
 fn method_name(arguments: &UpscaleArguments) -> String {

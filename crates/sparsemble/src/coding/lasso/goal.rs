@@ -82,8 +82,11 @@ impl Goal {
         if matches!(self, Self::Given) {
             return;
         }
-        // Both the error and the norm are monotone in μ, so every solution narrows down where it can lie.
+        // Both the error and the norm are monotone in μ, so every solution narrows down where it can lie. A few candidates
+        // may not do whatever μ is: it falls only so far before the next round looks for others.
         let smallest = SMALLEST_MU * state.mu_max;
+        let smallest = if problem.overview.is_some() { smallest } else { smallest.max(LONGEST_FALL * state.mu) };
+        state.wants_smaller_mu = false;
         let (mut low, mut high) = (smallest, state.mu_max);
         // Below the smallest μ tried so far codes have more and more atoms, so that going too far is dear. If it is far after
         // all, the steps become longer and longer.
@@ -94,6 +97,7 @@ impl Goal {
             }
             if self.wants_smaller(state, &work.residual) {
                 high = state.mu;
+                state.wants_smaller_mu = high <= smallest && !is_smallest(state);
             } else {
                 low = state.mu;
             }

@@ -124,6 +124,8 @@ pub(super) struct State {
     pub(super) mu: f64,
     /// The μ above which the code is zero.
     pub(super) mu_max: f64,
+    /// Whether the candidates of the last solution did not let μ fall as far as it has to.
+    pub(super) wants_smaller_mu: bool,
     /// ‖x‖².
     energy: f64,
     excluded: Option<usize>,
@@ -381,7 +383,7 @@ impl<'b, T: Scalar> Block<'b, T> {
                 state.status = within.or(Some(SampleStatus::IterationLimit));
                 continue;
             }
-            let news = outside > state.mu + slack::<T>(state.mu, tolerance);
+            let news = outside > state.mu + slack::<T>(state.mu, tolerance) || state.wants_smaller_mu;
             if !news && state.rounds > 2 && state.gap >= 0.5 * before {
                 // Nothing violates and the last solution was not better: this is the best there is.
                 let unreachable = goal.is_out_of_reach(state, residual);

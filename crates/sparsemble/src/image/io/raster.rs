@@ -1,8 +1,10 @@
 //! A picture as its file holds it, for work that goes over it some rows at a time.
 
+use std::io::Cursor;
 use std::ops::Range;
 use std::path::Path;
 
+use ::image::codecs::tiff::TiffDecoder;
 use ::image::metadata::Orientation;
 use ::image::{DynamicImage, ImageDecoder};
 
@@ -22,7 +24,7 @@ pub struct Layout {
     pub depth: BitDepth,
     /// The ICC colour profile.
     pub profile: Option<Vec<u8>>,
-    /// The EXIF data, in which cameras write how the picture is to be turned.
+    /// The EXIF data; they say no more how the picture is to be turned, because it was.
     pub exif: Option<Vec<u8>>,
 }
 
@@ -42,7 +44,7 @@ impl Layout {
     }
 }
 
-/// A picture with all its channels, its colour profile and its EXIF data, in the numbers of its file.
+/// A picture with all its channels, its colour profile and its EXIF data, in the numbers of its file, upright.
 ///
 /// Whole pictures for restoration are [`read_picture`](super::read_picture): eight bytes a sample. This one has one or
 /// two, and its [`rows`](Self::rows) are asked for as they are needed.
@@ -51,7 +53,6 @@ pub struct Raster {
     pixels: DynamicImage,
     profile: Option<Vec<u8>>,
     exif: Option<Vec<u8>>,
-    turn: Orientation,
 }
 
 impl Raster {
@@ -76,26 +77,17 @@ impl Raster {
     fn of(bytes: &[u8], max_pixels: u64) -> Outcome<Self> {
         let mut decoder = opened(bytes, max_pixels)?;
         // What cannot be read of these does not make the picture unreadable.
-        let profile = decoder.icc_profile().ok().flatten();
-        let exif = decoder.exif_metadata().ok().flatten();
-        let turn = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+        let profile = decoder.icc_profile().ok().flatten().or_else(|| profile_of_tiff(bytes));
+        let mut exif = decoder.exif_metadata().ok().flatten();
+        if let Some(exif) = &mut exif {
+            // What is upright must not be turned again by who reads the data.
+            let _turn = Orientation::remove_from_exif_chunk(exif);
+        }
         let pixels = decoded(decoder, bytes)?;
         if form(&pixels).is_none() {
             return Err(no_white(&pixels));
         }
-        let raster = Self { pixels, profile, exif, turn };
-        // Only EXIF data can carry the turn to another file.
-        Ok(if raster.exif.is_none() { raster.upright() } else { raster })
-    }
-
-    /// The picture turned as its EXIF data says, and the data saying so no more: for files that hold none.
-    #[must_use]
-    pub fn upright(mut self) -> Self {
-        self.pixels.apply_orientation(self.turn);
-        if let Some(exif) = &mut self.exif {
-            let _removed = Orientation::remove_from_exif_chunk(exif);
-        }
-        Self { turn: Orientation::NoTransforms, ..self }
+        Ok(Self { pixels, profile, exif })
     }
 
     /// Size, channels, depth, profile and EXIF data.
@@ -125,6 +117,12 @@ impl Raster {
             other => Err(Error::Image { name: "the picture".into(), reason: no_white(other) }),
         }
     }
+}
+
+/// The profile of a TIFF file. The limits of the pixels are its limits, too: it is asked for without them, because that of
+/// a small picture can be the larger of the two.
+fn profile_of_tiff(bytes: &[u8]) -> Option<Vec<u8>> {
+    TiffDecoder::new(Cursor::new(bytes)).ok()?.icc_profile().ok()?
 }
 
 /// Channels and depth, of what has a white.

@@ -61,11 +61,13 @@ fn colour_becomes_bt_601_luma_and_alpha_is_ignored() {
 
 #[test]
 fn a_file_that_promises_too_much_is_refused_before_it_is_decoded() {
-    assert!(reason(decode(b"P5 60000 60000 255\n")).contains("pixels"));
-    assert!(decode(b"P5 4000000000 1 255\n").is_err());
+    assert!(reason(decode(b"P5 60000 60000 255\n")).contains("60000×60000 pixels are more than the 134217728"));
+    assert!(reason(decode(b"P5 4000000000 1 255\n")).contains("more than the 65536 that are allowed"));
     let mut png = encode_png(&picture(1.0), BitDepth::Eight).unwrap();
     png[16..24].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
-    assert!(decode(&png).is_err());
+    let checksum = crc(&png[12..29]).to_be_bytes();
+    png[29..33].copy_from_slice(&checksum);
+    assert!(reason(decode(&png)).contains("that are allowed"));
 }
 
 #[test]
@@ -76,6 +78,42 @@ fn damaged_and_unknown_files_are_refused() {
     (0..png.len() - 12).for_each(|length| assert!(decode(&png[..length]).is_err(), "cut at {length}"));
     let floats = ::image::Rgb32FImage::from_pixel(2, 2, Rgb([0.5, f32::NAN, 1.0]));
     assert!(reason(decode(&encoded(floats, ImageFormat::Tiff))).contains("8 or 16 bits"));
+    assert!(reason(decode(&tiff_of_one_float())).contains("8 or 16 bits"));
+}
+
+/// The checksum of a piece of a PNG file.
+fn crc(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { 0xedb8_8320 ^ (crc >> 1) } else { crc >> 1 };
+    !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
+}
+
+/// A TIFF file of one grey pixel in floating point: tags and their values, and the pixel behind them.
+fn tiff_of_one_float() -> Vec<u8> {
+    let tags = [(256, 1), (257, 1), (258, 32), (259, 1), (262, 1), (273, 8), (277, 1), (278, 1), (279, 4), (339, 3)];
+    let entry = |(tag, value): (u16, u32)| {
+        let kind_and_count = [3, 0, 1, 0, 0, 0];
+        [&tag.to_le_bytes()[..], &kind_and_count, &value.to_le_bytes()].concat()
+    };
+    let entries: Vec<u8> = tags.into_iter().flat_map(entry).collect();
+    [b"II*\0\x0c\0\0\0", &0.5_f32.to_le_bytes()[..], &[10, 0], &entries, &[0; 4]].concat()
+}
+
+#[test]
+fn a_jpeg_file_without_its_end_is_refused_and_one_with_more_after_it_is_not() {
+    let noise = |row: usize, column: usize| ((row * 7919 + column * 104_729) % 251) as f64;
+    let plane = GrayImage::from_fn(Size { width: 64, height: 48 }, noise).unwrap();
+    let picture = Picture { planes: vec![plane; 3], depth: BitDepth::Eight };
+    let jpeg = encode_jpeg(&picture, 90).unwrap();
+    for length in (0..jpeg.len()).step_by(97).chain([jpeg.len() - 1]) {
+        assert!(decode(&jpeg[..length]).is_err(), "cut at {length} of {}", jpeg.len());
+    }
+    assert!(reason(decode(&jpeg[..jpeg.len() / 2])).contains("ends before its picture"));
+    assert_eq!(decode(&[&jpeg[..], b"more"].concat()), decode(&jpeg));
+    // A small picture in a segment of its own, as cameras put it there, has an end that does not count.
+    let length = (jpeg.len() as u16 + 2).to_be_bytes();
+    let within = [&jpeg[..2], &[0xff, 0xe5], &length, &jpeg, &jpeg[2..]].concat();
+    assert_eq!(decode(&within), decode(&jpeg));
+    assert!(decode(&within[..within.len() - 2]).is_err());
 }
 
 #[test]
@@ -156,7 +194,13 @@ fn every_kind_of_file_gives_back_what_was_written_by_rows() {
         ("a.bmp", 1, BitDepth::Eight),
         ("a.bmp", 3, BitDepth::Eight),
         ("a.PGM", 1, BitDepth::Sixteen),
+        ("a.pgm", 1, BitDepth::Eight),
         ("a.ppm", 3, BitDepth::Eight),
+        ("a.ppm", 3, BitDepth::Sixteen),
+        ("a.pnm", 4, BitDepth::Eight),
+        ("a.pam", 1, BitDepth::Eight),
+        ("a.pam", 2, BitDepth::Eight),
+        ("a.pam", 3, BitDepth::Sixteen),
     ] {
         let (path, layout) = (folder.path().join(name), layout(channels, depth));
         assert_eq!(PictureFormat::of(&path).unwrap().fitted(&layout).unwrap(), layout);
@@ -169,27 +213,31 @@ fn every_kind_of_file_gives_back_what_was_written_by_rows() {
     }
 }
 
-/// The EXIF data of a camera held sideways: turn by 90 degrees clockwise.
-const SIDEWAYS: [u8; 26] = [
-    b'M', b'M', 0, 42, 0, 0, 0, 8, 0, 1, // one entry
-    0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, // orientation = 6
-    0, 0, 0, 0, // and no more
-];
+/// The EXIF data of a camera: with 6 it was held sideways, and the picture is to be turned by 90 degrees clockwise.
+fn exif(orientation: u8) -> Vec<u8> {
+    let one_entry = [b'M', b'M', 0, 42, 0, 0, 0, 8, 0, 1];
+    let entry = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
+    let no_more = [0; 4];
+    [&one_entry[..], &entry, &no_more].concat()
+}
 
 #[test]
 fn profile_and_exif_data_are_kept_where_they_can_be() {
     let folder = tempfile::tempdir().unwrap();
     let profile: Vec<u8> = (0..200).collect();
-    let full = Layout { profile: Some(profile), exif: Some(SIDEWAYS.to_vec()), ..layout(3, BitDepth::Eight) };
+    let full = Layout { profile: Some(profile), exif: Some(exif(6)), ..layout(3, BitDepth::Eight) };
     for name in ["a.png", "a.jpg", "a.webp"] {
         let path = folder.path().join(name);
         write_by_rows(&path, &full, 3, |rows| Ok(planes(3, rows, BitDepth::Eight))).unwrap();
         let raster = Raster::read(&path).unwrap();
-        assert_eq!(raster.layout(), full, "{name}");
-        let upright = raster.upright();
-        assert_eq!(upright.layout().size, Size { width: 3, height: 5 });
-        assert_eq!(upright.upright().layout().size, Size { width: 3, height: 5 }, "{name} was turned twice");
+        let turned = Layout { size: Size { width: 3, height: 5 }, exif: Some(exif(1)), ..full.clone() };
+        assert_eq!(raster.layout(), turned, "{name}");
     }
+    // Of a TIFF file the profile is kept even if it is much larger than the picture.
+    let (path, large) = (folder.path().join("a.tif"), Some(vec![7; 50_000]));
+    let plain = Layout { profile: large, ..layout(3, BitDepth::Eight) };
+    write_by_rows(&path, &plain, 3, |rows| Ok(planes(3, rows, BitDepth::Eight))).unwrap();
+    assert_eq!(Raster::read(&path).unwrap().layout(), plain);
     for (format, exif, profile) in [(PictureFormat::Tiff, false, true), (PictureFormat::Bmp, false, false)] {
         let fitted = format.fitted(&full).unwrap();
         assert_eq!((fitted.exif.is_some(), fitted.profile.is_some()), (exif, profile));
@@ -197,15 +245,17 @@ fn profile_and_exif_data_are_kept_where_they_can_be() {
 }
 
 #[test]
-fn upright_is_how_the_camera_was_held() {
+fn every_reader_turns_a_picture_as_the_camera_was_held() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.png");
-    let layout = Layout { exif: Some(SIDEWAYS.to_vec()), ..layout(1, BitDepth::Eight) };
+    let layout = Layout { exif: Some(exif(6)), ..layout(1, BitDepth::Eight) };
     write_by_rows(&path, &layout, 3, |_| Ok(vec![picture(1.0)])).unwrap();
-    let upright = Raster::read(&path).unwrap().upright().rows(0..5).unwrap();
     // The last row has become the first column.
-    let expected = GrayImage::from_fn(Size { width: 3, height: 5 }, |row, column| picture(1.0).row(2 - column)[row]);
-    assert_eq!(upright[0], expected.unwrap());
+    let upright = GrayImage::from_fn(Size { width: 3, height: 5 }, |row, column| picture(1.0).row(2 - column)[row]);
+    let upright = upright.unwrap();
+    assert_eq!(Raster::read(&path).unwrap().rows(0..5).unwrap(), std::slice::from_ref(&upright));
+    assert_eq!(read_picture(&path).unwrap().planes, std::slice::from_ref(&upright));
+    assert_eq!(read(&path).unwrap(), upright);
 }
 
 #[test]
@@ -216,6 +266,25 @@ fn what_a_kind_of_file_cannot_hold_is_lowered_or_refused() {
         assert!(format.fitted(&layout(channels, BitDepth::Eight)).unwrap_err().to_string().contains(".png"));
     }
     assert!(PictureFormat::of(Path::new("a.gif")).is_err() && PictureFormat::of(Path::new("png")).is_err());
+}
+
+#[test]
+fn a_pnm_file_is_what_its_name_says() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, channels, header) in [
+        ("a.pgm", 1, "P5\n5 3\n255\n"),
+        ("a.ppm", 3, "P6\n5 3\n255\n"),
+        ("a.pnm", 3, "P6\n5 3\n255\n"),
+        ("a.pam", 3, "P7\nWIDTH 5\nHEIGHT 3\nDEPTH 3\nMAXVAL 255\nTUPLTYPE RGB\nENDHDR\n"),
+        ("a.ppm", 4, "P7\nWIDTH 5\nHEIGHT 3\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n"),
+    ] {
+        let path = folder.path().join(name);
+        let layout = layout(channels, BitDepth::Eight);
+        write_by_rows(&path, &layout, 2, |rows| Ok(planes(channels, rows, BitDepth::Eight))).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        assert!(bytes.starts_with(header.as_bytes()), "{name}: {:?}", String::from_utf8_lossy(&bytes));
+        assert_eq!(bytes.len(), header.len() + 15 * channels, "{name}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use ::image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, pnm::PnmEncoder, tiff::TiffEncoder, webp::WebPEncoder};
+use ::image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, tiff::TiffEncoder, webp::WebPEncoder};
 use ::image::{ExtendedColorType, ImageEncoder, ImageResult};
 
 use crate::error::{Error, Result, expect_size};
@@ -25,7 +25,8 @@ const JPEG_QUALITY: u8 = 95;
 /// | TIFF | yes | colour only | yes | – |
 /// | WebP, without loss | – | yes | yes | yes |
 /// | BMP | – | colour only | – | – |
-/// | PNM | yes | yes | – | – |
+/// | PNM: PGM or PPM, with alpha PAM | yes | yes | – | – |
+/// | PAM | yes | yes | – | – |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names of the formats")]
 pub enum PictureFormat {
@@ -34,6 +35,7 @@ pub enum PictureFormat {
     Tiff,
     Bmp,
     Pnm,
+    Pam,
     WebP,
 }
 
@@ -49,7 +51,8 @@ impl PictureFormat {
             "jpg" | "jpeg" => Self::Jpeg,
             "tif" | "tiff" => Self::Tiff,
             "bmp" => Self::Bmp,
-            "pnm" | "pgm" | "ppm" | "pam" => Self::Pnm,
+            "pnm" | "pgm" | "ppm" => Self::Pnm,
+            "pam" => Self::Pam,
             "webp" => Self::WebP,
             _ => {
                 return Err(Error::Image {
@@ -61,7 +64,7 @@ impl PictureFormat {
     }
 
     /// Whether it can hold EXIF data.
-    pub fn holds_exif(self) -> bool {
+    fn holds_exif(self) -> bool {
         matches!(self, Self::Png | Self::Jpeg | Self::WebP)
     }
 
@@ -71,7 +74,7 @@ impl PictureFormat {
     /// If it cannot hold the alpha that is there.
     pub fn fitted(self, layout: &Layout) -> Result<Layout> {
         let alpha = match self {
-            Self::Png | Self::WebP | Self::Pnm => true,
+            Self::Png | Self::WebP | Self::Pnm | Self::Pam => true,
             Self::Jpeg => false,
             Self::Tiff | Self::Bmp => layout.channels == 4,
         };
@@ -81,10 +84,10 @@ impl PictureFormat {
                 reason: "this kind of file cannot hold it; write .png".into(),
             });
         }
-        let sixteen = matches!(self, Self::Png | Self::Tiff | Self::Pnm);
+        let sixteen = matches!(self, Self::Png | Self::Tiff | Self::Pnm | Self::Pam);
         Ok(Layout {
             depth: if sixteen { layout.depth } else { BitDepth::Eight },
-            profile: layout.profile.clone().filter(|_| !matches!(self, Self::Bmp | Self::Pnm)),
+            profile: layout.profile.clone().filter(|_| !matches!(self, Self::Bmp | Self::Pnm | Self::Pam)),
             exif: layout.exif.clone().filter(|_| self.holds_exif()),
             ..*layout
         })
@@ -94,8 +97,8 @@ impl PictureFormat {
 /// Writes a picture of the kind its name asks for, `step` rows at a time, replacing any file of that name at once.
 ///
 /// `next` is asked for every channel of some rows, from the top down; they are clipped and rounded as by
-/// [`GrayImage::quantised`]. A PNG file needs no more memory than that; the other kinds are in memory as a whole, in the
-/// numbers of the file. The layout should be one that [fits](PictureFormat::fitted) the kind.
+/// [`GrayImage::quantised`]. A PNG or PNM file needs no more memory than that; the other kinds are in memory as a
+/// whole, in the numbers of the file. The layout should be one that [fits](PictureFormat::fitted) the kind.
 ///
 /// # Errors
 /// Those of `next`; [`Error::Image`] if this kind of file cannot hold the picture; [`Error::Io`] if it cannot be written.
@@ -111,11 +114,7 @@ pub fn write_by_rows(
     let mut rows = levels_by_rows(layout, step, format, next);
     let mut refused = None;
     let written = write_atomically(path, |file| {
-        let outcome = match format {
-            PictureFormat::Png => png(file, layout, &mut rows),
-            _ => whole(file, layout, &mut rows, format),
-        };
-        outcome.map_err(|failure| match failure {
+        encode_rows(file, layout, &mut rows, format).map_err(|failure| match failure {
             Failure::Disk(error) => error,
             Failure::Other(error) => {
                 refused = Some(error);
@@ -157,11 +156,7 @@ pub fn encode_by_rows(
 
 fn encoded(layout: &Layout, rows: Rows<'_>, format: PictureFormat) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let encoded = match format {
-        PictureFormat::Png => png(&mut bytes, layout, rows),
-        _ => whole(&mut bytes, layout, rows, format),
-    };
-    told(layout, encoded)?;
+    told(layout, encode_rows(&mut bytes, layout, rows, format))?;
     Ok(bytes)
 }
 
@@ -202,19 +197,64 @@ fn levels_by_rows(
     })
 }
 
-/// The bytes of some rows as the encoder wants them: PNG begins with the greater half of a sample, the encoders of the
-/// other kinds take them in the order of the machine.
+/// The bytes of some rows as the encoder wants them: PNG and PNM begin with the greater half of a sample, the encoders of
+/// the other kinds take them in the order of the machine.
 fn levels(planes: &[GrayImage], depth: BitDepth, format: PictureFormat) -> Vec<u8> {
     let pixels = 0..planes[0].samples().len();
     let levels = pixels.flat_map(|i| planes.iter().map(move |plane| depth.level(plane.samples()[i])));
     match (depth, format) {
         (BitDepth::Eight, _) => levels.map(|level| level as u8).collect(),
-        (BitDepth::Sixteen, PictureFormat::Png) => levels.flat_map(u16::to_be_bytes).collect(),
+        (BitDepth::Sixteen, PictureFormat::Png | PictureFormat::Pnm | PictureFormat::Pam) => {
+            levels.flat_map(u16::to_be_bytes).collect()
+        }
         (BitDepth::Sixteen, _) => levels.flat_map(u16::to_ne_bytes).collect(),
     }
 }
 
 type Rows<'a> = &'a mut dyn Iterator<Item = Result<Vec<u8>>>;
+
+fn encode_rows(
+    file: &mut dyn Write,
+    layout: &Layout,
+    rows: Rows<'_>,
+    format: PictureFormat,
+) -> std::result::Result<(), Failure> {
+    match format {
+        PictureFormat::Png => png(file, layout, rows),
+        PictureFormat::Pnm | PictureFormat::Pam => pnm(file, layout, rows, format),
+        _ => whole(file, layout, rows, format),
+    }
+}
+
+/// Written here because the encoder of the image crate has neither PPM nor grey with alpha in 16 bits.
+fn pnm(
+    file: &mut dyn Write,
+    layout: &Layout,
+    rows: Rows<'_>,
+    format: PictureFormat,
+) -> std::result::Result<(), Failure> {
+    let (Size { width, height }, channels) = (layout.size, layout.channels);
+    let white = match layout.depth {
+        BitDepth::Eight => 255,
+        BitDepth::Sixteen => 65_535,
+    };
+    let arbitrary = |kind: &str| {
+        format!("P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH {channels}\nMAXVAL {white}\nTUPLTYPE {kind}\nENDHDR\n")
+    };
+    let header = match (channels, format) {
+        (1, PictureFormat::Pnm) => format!("P5\n{width} {height}\n{white}\n"),
+        (3, PictureFormat::Pnm) => format!("P6\n{width} {height}\n{white}\n"),
+        (1, _) => arbitrary("GRAYSCALE"),
+        (2, _) => arbitrary("GRAYSCALE_ALPHA"),
+        (3, _) => arbitrary("RGB"),
+        _ => arbitrary("RGB_ALPHA"),
+    };
+    file.write_all(header.as_bytes()).map_err(Failure::Disk)?;
+    for bytes in rows {
+        file.write_all(&bytes.map_err(Failure::Other)?).map_err(Failure::Disk)?;
+    }
+    Ok(())
+}
 
 fn png(file: &mut dyn Write, layout: &Layout, rows: Rows<'_>) -> std::result::Result<(), Failure> {
     let failed = |error: ::png::EncodingError| match error {
@@ -256,8 +296,7 @@ fn whole(
         PictureFormat::Jpeg => encode(JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY), layout, &samples),
         PictureFormat::WebP => encode(WebPEncoder::new_lossless(&mut bytes), layout, &samples),
         PictureFormat::Bmp => encode(BmpEncoder::new(&mut bytes), layout, &samples),
-        PictureFormat::Pnm => encode(PnmEncoder::new(&mut bytes), layout, &samples),
-        PictureFormat::Tiff | PictureFormat::Png => encode(TiffEncoder::new(Cursor::new(&mut bytes)), layout, &samples),
+        _ => encode(TiffEncoder::new(Cursor::new(&mut bytes)), layout, &samples),
     };
     encoded?;
     file.write_all(&bytes).map_err(Failure::Disk)
