@@ -71,10 +71,12 @@ fn try_wheel(workspace: &Workspace, wheel: &Path) -> Result<()> {
 /// The source distribution has all it takes to build the package, away from the repository.
 fn try_source(workspace: &Workspace, source: &Path) -> Result<()> {
     let clean = Venv::with(workspace, "dist-source", &python::test_requirements(workspace)?)?;
+    run(clean.python(workspace.root()).args(["-m", "pip", "uninstall", "--quiet", "--yes", "sparsemble"]))?;
     let mut pip = clean.python(workspace.root());
     // Of its own, so that the next time compiles little.
     pip.env("CARGO_TARGET_DIR", workspace.target("xtask/dist-source-target"));
-    run(pip.args(["-m", "pip", "install", "--force-reinstall", "--no-deps"]).arg(source))?;
+    // With all it needs, as a user would have it.
+    run(pip.args(["-m", "pip", "install"]).arg(source))?;
     let used = "import numpy, sparsemble; print(sparsemble.sparse_encode(numpy.eye(3), numpy.eye(3), lam=0.5).nnz)";
     let printed = output(clean.python(&workspace.empty_folder("dist-use")?).args(["-c", used]))?;
     ensure!(printed.trim() == "3", "the package built from the source distribution printed {printed:?}");
