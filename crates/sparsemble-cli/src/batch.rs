@@ -73,7 +73,8 @@ pub(crate) fn works(
         }
         if let Some(twin) = works.iter().find(|other| other.output == output) {
             let [one, two] = [&twin.input, &input].map(|path| path.display());
-            return Err(Usage(format!("{one} and {two} would both become {}", output.display())).into());
+            let output = output.display();
+            return Err(Usage(format!("{one} and {two} would both become {output}; rename one of them")).into());
         }
         claim(&output, target.force).map_err(|error| {
             if many && output.is_file() && !target.force && !error.is::<Usage>() {

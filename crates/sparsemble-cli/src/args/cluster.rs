@@ -15,7 +15,7 @@ const MOST_GUESSED: usize = 30;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  sparsemble cluster flowers.csv -k 3 -o clusters.csv
+  sparsemble cluster flowers.csv -k 3
   sparsemble cluster digits.csv -k 10 --label-column label --report digits.html -o clusters.csv
   sparsemble cluster samples.npy -k auto --method l1:lambda=0.2 --save-graph graph.npz -o clusters.csv")]
 pub(crate) struct ClusterArguments {
@@ -27,9 +27,10 @@ pub(crate) struct ClusterArguments {
     #[arg(short = 'k', long, value_name = "K")]
     pub(crate) clusters: Count,
 
-    /// Where the cluster of each sample goes: a .csv file with the header `cluster` and a line a sample.
+    /// Where the cluster of each sample goes: a .csv file with the header `cluster` and a line a sample [default: beside the
+    /// samples, as samples_clusters.csv].
     #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    pub(crate) output: Option<PathBuf>,
 
     /// The column with the true classes, by name or number from 1 (in .npz and .mat files another array). It is no feature
     /// and only scores the clusters.

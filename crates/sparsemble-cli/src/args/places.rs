@@ -74,12 +74,17 @@ impl Command {
                 format: weights.run.format.as_deref(),
                 json: weights.run.json,
             },
-            Self::Cluster(cluster) => Places {
-                inputs: vec![&mut cluster.samples],
-                output: Some((&mut cluster.output, Kind::Clusters)),
-                format: cluster.run.format.as_deref(),
-                json: cluster.run.json,
-            },
+            Self::Cluster(cluster) => {
+                if cluster.output.is_none() && cluster.samples == Path::new(STANDARD) {
+                    cluster.output = Some(STANDARD.into());
+                }
+                Places {
+                    inputs: vec![&mut cluster.samples],
+                    output: cluster.output.as_mut().map(|output| (output, Kind::Clusters)),
+                    format: cluster.run.format.as_deref(),
+                    json: cluster.run.json,
+                }
+            }
             Self::Sense(_) | Self::Recover(_) | Self::Restore(_) | Self::Upscale(_) | Self::Eval(_) => self.pictures(),
         }
     }

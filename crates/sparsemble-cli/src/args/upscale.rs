@@ -17,7 +17,8 @@ Examples:
 The default method is made for photographs; for graphics with hard edges, such as screenshots, take --method bicubic. The
 brightness is enlarged by the method, colours and alpha by bicubic interpolation. 16 bits, alpha, colour profile and
 EXIF data are kept where the kind of file written can hold them. Of a TIFF file with several pages the first is enlarged.
-A picture is worked on in strips: its size does not matter.")]
+A picture is worked on in strips, so that memory holds the picture that is read, and of the result a strip if it becomes
+PNG or PNM, else all of it. Pixels of which nothing is seen take the colours around them. Folders inside folders are not read.")]
 pub(crate) struct UpscaleArguments {
     /// The pictures to enlarge, or folders of pictures: PNG, JPEG, TIFF, BMP, PNM, WebP.
     #[arg(value_name = "IN", required = true)]
