@@ -21,7 +21,7 @@ class Settings:
     n_draws: int
 
 
-FULL = Settings(n_samples=1500, n_draws=4)
+FULL = Settings(n_samples=1000, n_draws=4)
 QUICK = Settings(n_samples=200, n_draws=2)
 
 

@@ -61,7 +61,8 @@ def _labels(setting: Setting, taken: Part) -> np.ndarray:
     kept = KEPT / f"{hashlib.sha256(key.encode()).hexdigest()}.npy"
     if kept.is_file():
         return np.load(kept)
-    with tempfile.TemporaryDirectory() as name:
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=KEPT) as name:
         folder = Path(name)
         np.save(folder / "samples.npy", taken.whole.samples[taken.rows])
         command = [os.environ["SPARSEMBLE_PROGRAM"], "cluster", str(folder / "samples.npy"), *arguments]
@@ -71,7 +72,6 @@ def _labels(setting: Setting, taken: Part) -> np.ndarray:
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)} failed on {taken.whole.name}: {done.stderr.strip()}")
         found = np.loadtxt(folder / "labels.csv", skiprows=1, dtype=np.int32)
-        KEPT.mkdir(parents=True, exist_ok=True)
         np.save(folder / "labels.npy", found)
         (folder / "labels.npy").replace(kept)
     return found
