@@ -9,7 +9,7 @@ from choosers.judge import Difference, Draws, difference, marks
 from choosers.settings import BASELINES, PLAIN, PRESENT, WAYS, Setting, others
 from choosers.suite import suite
 
-ROUNDS = 2
+ROUNDS = 1
 """The most times that the search goes through all ways."""
 
 

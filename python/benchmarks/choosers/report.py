@@ -23,7 +23,7 @@ this, nor does any copy or part of them. The rule was written before the first f
 - **One way at a time**: everything else as it is at present, a value that counts as better replaces the
   present one; of several the best. **A search** that knows nothing of the present settings starts at
   examples and cosines as they are, unscaled features and the spectral step of Ng, Jordan and Weiss, and
-  goes through all ways in turn, each time to the best score, twice, by half of the draws.
+  goes through all ways in turn, each time to the best score, once, by half of the draws.
 - **Confirmation**, with draws that took no part: all replacements together, and what the search has found.
   The better of those that count as better than the present setting is the choice; if none does, the present
   one is.
