@@ -1,16 +1,13 @@
-"""The choice: each way alone, all that won together, a search that starts elsewhere, and who stays."""
+"""The choice: each way alone, all that won together, and who stays."""
 
 from dataclasses import dataclass, replace
 
 from shared.contest import Result
-from shared.records import Records, progress
+from shared.records import Records
 
-from choosers.judge import Difference, Draws, difference, marks
-from choosers.settings import BASELINES, PLAIN, PRESENT, WAYS, Setting, others
+from choosers.judge import Difference, Draws, marks
+from choosers.settings import BASELINES, PRESENT, WAYS, Setting, others
 from choosers.suite import suite
-
-ROUNDS = 1
-"""The most times that the search goes through all ways."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +34,9 @@ def run(settings: Settings, records: Records) -> None:
     for way in WAYS:
         winner = _one_way(records, way, choosing)
         joint = replace(joint, **{way: getattr(winner, way)})
-    found = _search(records, choosing)
-    chosen = PRESENT
-    for name, setting in (("all that won", joint), ("found by the search", found)):
-        _note(records, "confirmation", name, setting, confirming)
-        if setting != PRESENT and difference(setting, PRESENT, confirming).counts:
-            is_first = chosen == PRESENT or difference(setting, chosen, confirming).mean > 0
-            chosen = setting if is_first else chosen
+    _note(records, "confirmation", "present", PRESENT, confirming)
+    found = _note(records, "confirmation", "all that won", joint, confirming)
+    chosen = joint if found.counts else PRESENT
     _note(records, "choice", "the choice", chosen, confirming)
 
 
@@ -64,22 +57,6 @@ def _one_way(records: Records, way: str, draws: Draws) -> Setting:
         if found.counts and found.mean > most:
             winner, most = setting, found.mean
     return winner
-
-
-def _search(records: Records, draws: Draws) -> Setting:
-    """Start at plain settings and take the best value of each in turn, however little better it is."""
-    setting, draws = PLAIN, replace(draws, count=max(1, draws.count // 2))
-    for number in range(1, ROUNDS + 1):
-        before = setting
-        for way in WAYS:
-            setting = max(
-                [setting, *others(setting, way)], key=lambda one: float(marks(one, draws).score.mean())
-            )
-        progress(f"search, round {number}: {setting.difference(PRESENT)}")
-        _note(records, "search", f"round {number}", setting, draws)
-        if setting == before:
-            break
-    return setting
 
 
 def _note(records: Records, bench: str, name: str, setting: Setting, draws: Draws) -> Difference:

@@ -72,11 +72,6 @@ def marks(setting: Setting, draws: Draws) -> Marks:
     return Marks(*np.array([np.mean(found, axis=0) for found in sources.values()]).T)
 
 
-def difference(setting: Setting, other: Setting, draws: Draws) -> Difference:
-    """Compare the scores of two settings, source by source."""
-    return Difference.of(marks(setting, draws).score - marks(other, draws).score)
-
-
 def _on(whole: LabelledSet, setting: Setting, draws: Draws) -> tuple[float, float, float]:
     """Return accuracy, NMI and stability on a set."""
     parts = [part(whole, draws.first + number, draws.n_samples) for number in range(draws.count)]

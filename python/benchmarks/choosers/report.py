@@ -11,7 +11,8 @@ HEAD = """\
 Written by `cargo xtask bench defaults --output docs/DEFAULTS.md`; do not edit it by hand.
 
 The six sets on which clustering is judged in Table 3 of [REPRODUCTION](REPRODUCTION.md) take no part in
-this, nor does any copy or part of them. The rule was written before the first figure:
+this, nor does any copy or part of them. The rule was written before the first figure; what was cut later, for
+its cost, is in [0022](decisions/0022-clusters-by-default.md):
 
 - **Samples** are those of the sets below, from packages that carry data. Each draw has another 80 % of a
   set, but at most as many samples as the command says, and another seed; all settings get the same draws. A
@@ -21,12 +22,9 @@ this, nor does any copy or part of them. The rule was written before the first f
   draws. Settings are compared source by source; a difference counts if its mean is more than two standard
   errors over the sources above zero. Below that settings are level, and **the present one stays**.
 - **One way at a time**: everything else as it is at present, a value that counts as better replaces the
-  present one; of several the best. **A search** that knows nothing of the present settings starts at
-  examples and cosines as they are, unscaled features and the spectral step of Ng, Jordan and Weiss, and
-  goes through all ways in turn, each time to the best score, once, by half of the draws.
-- **Confirmation**, with draws that took no part: all replacements together, and what the search has found.
-  The better of those that count as better than the present setting is the choice; if none does, the present
-  one is.
+  present one; of several the best.
+- **Confirmation**, with draws that took no part: all replacements together. If they count as better than the
+  present setting they are the choice; if not, the present one is.
 - **Stability** is the mean adjusted Rand index of two draws on the samples they share. It uses no classes;
   it is shown beside the score and does not choose, as a bad clustering may be stable.
 """
@@ -48,7 +46,6 @@ def _details(records: Records) -> list[str]:
     parts = ["## Confirmation and choice\n", _comparison(records, ("confirmation", "choice"))]
     parts += ["## One way at a time\n", f"At present: {_present()}.\n"]
     parts += [_comparison(records, ("present", *WAYS))]
-    parts += ["## The search\n", _comparison(records, ("search",))]
     return [*parts, "## Baselines\n", _comparison(records, ("baseline",))]
 
 

@@ -46,12 +46,12 @@ class Setting:
 
 
 PRESENT = Setting()
-PLAIN = Setting(scale="none", sharpness=1.0, refinements=0, vectors=1.0, power=0.0)
-"""Examples as they are, cosines as they are, and the spectral step of Ng, Jordan and Weiss."""
 BASELINES = {
     "10 neighbours, same spectral step": Setting(neighbours=10),
     "10 neighbours, Ng, Jordan and Weiss": Setting(neighbours=10, vectors=1.0, power=0.0),
-    "where the search starts": PLAIN,
+    "examples, cosines and features as they are, Ng, Jordan and Weiss": Setting(
+        scale="none", sharpness=1.0, refinements=0, vectors=1.0, power=0.0
+    ),
 }
 WAYS: dict[str, tuple[Any, ...]] = {
     "sharpness": (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 16.0),
