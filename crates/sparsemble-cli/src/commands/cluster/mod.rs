@@ -77,15 +77,7 @@ fn cluster<T: Scalar>(arguments: &ClusterArguments) -> Result<()> {
         since = Instant::now();
         progress.say(doing(stage).to_owned());
     };
-    let (preparation, total) = (data.samples.n_samples(), 32 * data.samples.n_samples());
-    let ready = clustering.prepare(data.samples.view(), run.part(0..preparation, total))?;
-    let run = run.part(preparation..total, total);
-    watch(Stage::Preparation);
-    let clusters = if clustering.graph.fits_single() && T::NAME != f32::NAME {
-        clustering.cluster(ready.to_single()?, arguments.seed, &mut watch, run)?
-    } else {
-        clustering.cluster(ready, arguments.seed, &mut watch, run)?
-    };
+    let clusters = clustering.fit(data.samples.view(), arguments.seed, &mut watch, run)?;
     drop(progress);
     let agreement = |classes: Classes| -> Result<_> {
         let agreement = Agreement::between(&classes.of_samples, &clusters.labels)?;
