@@ -390,7 +390,7 @@ impl<T: Scalar> OnlineLearner<T> {
     }
 
     /// Moves the atoms to where the statistics want them; replaces those that are dead.
-    fn improve(&mut self, worst: Worst, samples: MatrixView<'_, T>) -> Result<()> {
+    fn improve(&mut self, worst: Worst<'_, T>, samples: MatrixView<'_, T>) -> Result<()> {
         let mut atoms = Atoms::of(&self.dictionary).nonnegative(self.settings.nonnegative_atoms);
         atoms.descend(&self.statistics, self.settings.sweeps);
         atoms.normalise(&self.dictionary, &mut self.statistics);
