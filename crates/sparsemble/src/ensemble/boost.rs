@@ -12,6 +12,7 @@ mod products;
 mod state;
 
 pub use state::Boosting;
+pub(crate) use state::CodedRound;
 
 use crate::blocks::Run;
 use crate::coding::SparseCoder;
