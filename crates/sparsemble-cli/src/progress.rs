@@ -13,6 +13,9 @@ use crate::interrupt;
 /// How often the bar is drawn while nothing is told.
 const TICK: Duration = Duration::from_millis(200);
 
+/// The part of the work before which nobody knows how long it takes.
+const KNOWN: f32 = 0.02;
+
 /// A bar, and the wish to stop.
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -22,13 +25,9 @@ impl Progress {
     /// Draws nothing unless the error stream is a terminal.
     pub(crate) fn start(what: &'static str) -> Result<Self> {
         let style = ProgressStyle::with_template("{msg:36} {wide_bar} {percent:>3} %{left}")?;
-        // Of work that has not begun, such as reading, nobody knows how long it takes.
-        let left = |state: &ProgressState, text: &mut dyn Write| {
-            if state.pos() > 0 {
-                // A bar that cannot be drawn is no failure.
-                let _ = write!(text, "  {} left", HumanDuration(state.eta()));
-            }
-        };
+        // A bar that cannot be drawn is no failure.
+        let left =
+            |state: &ProgressState, text: &mut dyn Write| drop(text.write_str(&left(state.fraction(), state.eta())));
         let bar = ProgressBar::no_length().with_style(style.with_key("left", left)).with_message(what);
         bar.enable_steady_tick(TICK);
         Ok(Self { bar })
@@ -52,8 +51,7 @@ impl Progress {
     /// The same for one of several works in a row; each has a bar of its own.
     pub(crate) fn tell_of(&self, what: &str, done: usize, total: usize) -> ControlFlow<()> {
         if self.bar.message() != what {
-            self.bar.reset();
-            self.bar.set_message(what.to_owned());
+            self.begin(what.to_owned());
         }
         self.tell(done, total)
     }
@@ -66,9 +64,14 @@ impl Progress {
     ) -> sparsemble::Result<R> {
         let tell = |done: usize, total: usize| self.tell_of("reading", done, total);
         let read = read(Run::default().on_progress(&tell))?;
-        self.bar.reset();
-        self.bar.set_message(next);
+        self.begin(next.to_owned());
         Ok(read)
+    }
+
+    /// Says what comes next; its bar and its time begin anew.
+    pub(crate) fn begin(&self, what: String) {
+        self.bar.reset();
+        self.bar.set_message(what);
     }
 
     /// Does something that prints, while the bar is away.
@@ -76,7 +79,7 @@ impl Progress {
         self.bar.suspend(prints)
     }
 
-    /// Says what is being done.
+    /// Says how far the work is.
     pub(crate) fn say(&self, message: String) {
         self.bar.set_message(message);
     }
@@ -86,5 +89,34 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
         interrupt::listen_no_more();
+    }
+}
+
+/// How long the rest will take, in words, once so much is done that it can be told.
+fn left(done: f32, rest: Duration) -> String {
+    if done < KNOWN { String::new() } else { format!("  {} left", HumanDuration(rest)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_work_begins_with_an_empty_bar() {
+        let progress = Progress::start("looking at the samples").unwrap();
+        assert!(progress.tell(88, 100).is_continue());
+        progress.begin("training".into());
+        assert_eq!((progress.bar.message().as_str(), progress.bar.position()), ("training", 0));
+        // A step of the same work goes on with its bar.
+        assert!(progress.tell(7, 100).is_continue());
+        progress.say("step 1 of 9".into());
+        assert_eq!((progress.bar.message().as_str(), progress.bar.position()), ("step 1 of 9", 7));
+    }
+
+    #[test]
+    fn no_time_is_told_before_it_can_be_known() {
+        assert_eq!(left(0.0, Duration::from_secs(240)), "");
+        assert_eq!(left(0.019, Duration::from_secs(240)), "");
+        assert_eq!(left(0.02, Duration::from_secs(240)), "  4 minutes left");
     }
 }

@@ -122,7 +122,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         return self._approximate(X)[0]
 
-    def degraded_by(self: Estimator, phi: ArrayLike | str) -> Estimator:
+    def degraded_by(self: Estimator, phi: ArrayLike | str | None = None) -> Estimator:
         """Return the model for samples that are seen through Φ.
 
         The copy takes measurements z = Φx where this estimator takes samples x. It codes them in the atoms
@@ -130,8 +130,9 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Parameters
         ----------
-        phi : array-like of shape (n_measurements, n_features), or str
-            Φ, as a matrix or as the text of an `Operator`, such as ``"mask:missing=0.5,seed=3"``.
+        phi : array-like of shape (n_measurements, n_features), or str, optional
+            Φ, as a matrix or as the text of an `Operator`, such as ``"mask:missing=0.5,seed=3"``. None is the
+            Φ that the model was trained through.
 
         Returns
         -------
@@ -139,6 +140,11 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             A fitted copy.
         """
         check_is_fitted(self)
+        phi = self._model.phi if phi is None else phi
+        if phi is None:
+            raise ValueError(
+                "phi=None: the model was not trained through Φ; say what its samples are seen through"
+            )
         return self._with(self._model.degraded_by(check_phi(phi, self._dtype)))
 
     def save(self, path: str | os.PathLike[str]) -> None:

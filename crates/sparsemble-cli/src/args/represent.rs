@@ -35,7 +35,8 @@ Examples:
 
 A sample is a row of SAMPLES and of CODES. A .npz file holds a CSR array that scipy.sparse.load_npz reads; .npy and .csv
 hold all zeros too. The columns of the codes are the atoms of all dictionaries of the model, one after the other. To a
-model that was trained with --phi, samples as long as its measurements are measurements.")]
+model that was trained with --phi, samples as long as its measurements, and not as long as its atoms, are measurements;
+if Φ measures as many values as there are pixels, as a blur does, say --measurements.")]
 pub(crate) struct EncodeArguments {
     /// The model file.
     #[arg(value_name = "MODEL")]
@@ -44,6 +45,10 @@ pub(crate) struct EncodeArguments {
     /// The samples to code: .npy, .npz, .csv or .mat.
     #[arg(value_name = "SAMPLES")]
     pub(crate) samples: PathBuf,
+
+    /// The samples are measurements, made by the Φ that the model was trained through.
+    #[arg(long)]
+    pub(crate) measurements: bool,
 
     /// The file of codes to write: .npz, .npy or .csv.
     #[arg(short, long, value_name = "CODES")]
@@ -62,7 +67,8 @@ Examples:
   sparsemble reconstruct model.safetensors codes.npz -o approximations.npy
   sparsemble reconstruct model.safetensors --samples samples.npy -o approximations.npy --spread spread.csv
 
-With --samples the samples are coded first, and the errors of their approximations are printed.")]
+With --samples the samples are coded first, and the errors of their approximations are printed. To a model that was
+trained with --phi they may be measurements, as for `encode`; then there are no errors to print.")]
 pub(crate) struct ReconstructArguments {
     /// The model file.
     #[arg(value_name = "MODEL")]
@@ -75,6 +81,10 @@ pub(crate) struct ReconstructArguments {
     /// Code these samples instead: .npy, .npz, .csv or .mat.
     #[arg(long, value_name = "SAMPLES", conflicts_with = "codes")]
     pub(crate) samples: Option<PathBuf>,
+
+    /// The samples are measurements, made by the Φ that the model was trained through.
+    #[arg(long, requires = "samples")]
+    pub(crate) measurements: bool,
 
     /// The file of approximations to write, a sample a row: .npy or .csv.
     #[arg(short, long, value_name = "OUT")]

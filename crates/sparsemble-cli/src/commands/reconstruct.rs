@@ -53,7 +53,7 @@ fn from_samples<T: Scalar>(
     samples: &MatrixFile<T>,
     run: Run<'_>,
 ) -> Result<Outcome<T>> {
-    let model = represent::model_for(loaded, samples.n_features())?;
+    let (model, measured) = represent::model_for(loaded, samples.n_features(), arguments.measurements)?;
     let coder = represent::coder(&arguments.coder, &model)?;
     if arguments.spread.is_some() && !matches!(model, Model::Ensemble(_)) {
         bail!("only an ensemble has members that can differ; leave --spread out");
@@ -63,7 +63,7 @@ fn from_samples<T: Scalar>(
         matrix_file::write(path, MatrixView::from_columns(&approximation.spread, 1, approximation.spread.len())?)?;
     }
     // Measurements cannot be compared with what they were measured of.
-    let comparable = model.n_inputs() == model.n_features();
+    let comparable = !measured && model.n_inputs() == model.n_features();
     let residuals = comparable.then(|| Residuals::of(samples.view(), approximation.values.view())).transpose()?;
     Ok(Outcome {
         values: approximation.values,

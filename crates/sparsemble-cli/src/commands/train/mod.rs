@@ -73,14 +73,14 @@ impl<'a, T: Scalar> Training<'a, T> {
 
     fn run(&self, place: &Place, progress: Progress) -> Result<()> {
         let started = Instant::now();
-        progress.say("looking at the samples".into());
+        progress.begin("looking at the samples".into());
         let tell = |done: usize, total: usize| progress.tell(done, total);
         let run = Run::threads(self.arguments.run.threads).on_progress(&tell);
         let record = self.record(run)?;
         let so_far = place.so_far(&record)?;
         let resumed = so_far.is_some();
         let start = self.start.as_ref().map(|atoms| self.recipe.begun(atoms)).transpose()?;
-        progress.say("training".into());
+        progress.begin("training".into());
         let trained =
             self.train(so_far.or(start), place, &record, &progress, run).map_err(|error| place.explain(error))?;
         model_file::save(&self.arguments.output, &trained.model, &record)?;

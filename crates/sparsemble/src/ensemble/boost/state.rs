@@ -66,11 +66,12 @@ pub struct Boosting<'a, T> {
     /// ‖X‖² over the training samples by mass, known after the first round.
     energy: f64,
     members: Vec<Dictionary<T>>,
-    /// The codes of the last round, strip after strip.
-    codes: Vec<SparseCodes<T>>,
     curve: Vec<Round>,
     stopped: Option<Stop>,
 }
+
+/// A round and the codes of all samples in it, strip after strip.
+pub(crate) type CodedRound<T> = (Round, Vec<SparseCodes<T>>);
 
 /// What coding one strip leaves behind.
 struct Coded<T> {
@@ -93,7 +94,6 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             approximations: Matrix::zeros(samples.rows(), samples.columns()),
             energy: 0.0,
             members: Vec::new(),
-            codes: Vec::new(),
             curve: Vec::new(),
             stopped: None,
         })
@@ -107,6 +107,11 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// # Errors
     /// See [`Boost`].
     pub fn step(&mut self, run: Run<'_>) -> Result<Option<Round>> {
+        Ok(self.step_with_codes(run)?.map(|(round, _)| round))
+    }
+
+    /// [`Self::step`], with the codes of the round, strip after strip.
+    pub(crate) fn step_with_codes(&mut self, run: Run<'_>) -> Result<Option<CodedRound<T>>> {
         if self.stopped.is_some() {
             return Ok(None);
         }
@@ -124,7 +129,12 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     }
 
     /// A round but for the learning; `known` is the round if it has been done before.
-    pub(super) fn take(&mut self, dictionary: Dictionary<T>, known: Option<&Round>, run: Run<'_>) -> Result<Round> {
+    pub(super) fn take(
+        &mut self,
+        dictionary: Dictionary<T>,
+        known: Option<&Round>,
+        run: Run<'_>,
+    ) -> Result<CodedRound<T>> {
         (T::instances().boosting)(self, dictionary, known, run)
     }
 
@@ -134,7 +144,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         dictionary: Dictionary<T>,
         known: Option<&Round>,
         run: Run<'_>,
-    ) -> Result<Round> {
+    ) -> Result<CodedRound<T>> {
         expect_size("dictionary: number of features (that of samples)", self.samples.rows(), dictionary.n_features())?;
         let mut model = SparseModel::plain(&dictionary)?;
         if let Some(phi) = self.settings.phi {
@@ -171,11 +181,10 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             self.energy = products.error; // X_0 is zero
         }
         self.members.push(dictionary);
-        self.codes = strips.into_iter().map(|strip| strip.codes).collect();
         self.curve.push(round);
         self.masses = masses;
         self.stopped = self.reason_to_stop(errors.training);
-        Ok(round)
+        Ok((round, strips.into_iter().map(|strip| strip.codes).collect()))
     }
 
     /// Codes all samples, each without its `own` atom, and compares what they become with what they are and with what
@@ -318,11 +327,6 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// D_l of each round.
     pub fn members(&self) -> &[Dictionary<T>] {
         &self.members
-    }
-
-    /// The codes of the last round, strip after strip.
-    pub(crate) fn last_codes(&self) -> &[SparseCodes<T>] {
-        &self.codes
     }
 
     /// α_l of each round.
