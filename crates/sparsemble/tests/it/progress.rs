@@ -141,7 +141,7 @@ fn stops_at<'a>(nth: usize, asked: &'a RefCell<usize>) -> impl Fn(usize, usize) 
     }
 }
 
-/// Whether one sample, whose coding takes many times as long as it may take to ask, is left where the second question says so.
+/// Whether one sample, whose coding takes many times as long as it may take to ask, is left at the second question.
 fn a_single_sample_can_be_stopped(name: &str, encode: impl Fn(Run<'_>) -> Result<()>) {
     let asked = RefCell::new(0);
     let result = encode(Run::threads(1).on_progress(&stops_at(2, &asked)));
