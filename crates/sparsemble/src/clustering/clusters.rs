@@ -1,6 +1,8 @@
 //! Spectral clustering: from a graph to a cluster for each vertex.
 
-use crate::blocks::Run;
+use std::ops::Range;
+
+use crate::blocks::{Pulse, Run};
 use crate::error::{Error, Result};
 use crate::graph::Affinity;
 use crate::kmeans::{Clustering, KMeansInit, WeightedKMeans};
@@ -270,7 +272,10 @@ impl SpectralClustering {
             let starts = first..first.saturating_add(size).min(self.restarts);
             let part = run.part(starts.clone(), self.restarts);
             let found = if starts.len() > 1 {
-                part.map_blocks(starts.len(), 1, || (), |(), range| start(first + range.start, Run::threads(1)))?
+                let one = |(): &mut (), range: Range<usize>, pulse: &Pulse<'_>| {
+                    pulse.within(|run| start(first + range.start, run))
+                };
+                part.map_long_blocks(starts.len(), 1, || (), one)?
             } else {
                 vec![start(first, part)?]
             };

@@ -42,11 +42,11 @@ pub(crate) fn best_level() -> fearless_simd::Level {
     fearless_simd::Level::new()
 }
 
-/// Every instruction set this machine can run, for tests.
+/// Every instruction set this machine can run, for tests, and the portable form last. Where every machine has vector
+/// instructions that form is compiled only because `crates/same-features` asks for it, and nothing else chooses it.
 #[cfg(test)]
 pub(crate) fn all_levels() -> Vec<fearless_simd::Level> {
     let best = best_level();
-    #[allow(unused_mut)]
     let mut levels = vec![best];
     #[cfg(target_arch = "x86_64")]
     {
@@ -55,5 +55,6 @@ pub(crate) fn all_levels() -> Vec<fearless_simd::Level> {
         levels.extend(best.as_sse4_2().map(Level::Sse4_2));
         levels.extend(best.as_sse2().map(Level::Sse2));
     }
+    levels.push(fearless_simd::Level::fallback());
     levels
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fearless_simd::{Simd, dispatch};
 
-use crate::blocks::Run;
+use crate::blocks::{Pulse, Run};
 use crate::coding::{Samples, SparseCodes};
 use crate::degradation::apply_to_columns;
 use crate::dictionary::Dictionary;
@@ -190,21 +190,21 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// Codes all samples, each without its `own` atom, and compares what they become with what they are and with what
     /// they were before.
     fn code(&self, model: &SparseModel<T>, own: Option<&[Option<usize>]>, run: Run<'_>) -> Result<Vec<Coded<T>>> {
-        let work = |(): &mut (), range: Range<usize>| {
+        let work = |(): &mut (), range: Range<usize>, pulse: &Pulse<'_>| {
             let x = strip(self.samples, range.clone())?;
             let seen = self.settings.phi.map(|phi| apply_to_columns(phi, x.view())).transpose()?;
             let mut inputs = Samples::new(seen.as_ref().unwrap_or(&x).view());
             if let Some(own) = own {
                 inputs = inputs.excluding(&own[range.clone()]);
             }
-            let coding = self.settings.coder.encode(model.basis(), &inputs, Run::threads(1))?;
+            let coding = pulse.within(|run| self.settings.coder.encode(model.basis(), &inputs, run))?;
             let energies = Vec::with_capacity(range.len());
             let unconverged = coding.report.unconverged();
             let mut coded = Coded { codes: coding.codes, energies, products: Products::default(), unconverged };
             dispatch!(best_level(), simd => self.compare(simd, model, &x, range, &mut coded));
             Ok(coded)
         };
-        run.map_blocks(self.samples.columns(), STRIP, || (), work)
+        run.map_long_blocks(self.samples.columns(), STRIP, || (), work)
     }
 
     #[inline(always)]
