@@ -291,8 +291,8 @@ def _check_start(dict_init: ArrayLike | None, samples: NDArray[Any]) -> NDArray[
     atoms: NDArray[Any] = check_array(dict_init, dtype=samples.dtype, input_name="dict_init")
     if atoms.shape[1] != samples.shape[1]:
         raise ValueError(
-            f"dict_init has shape {atoms.shape} and X {samples.shape}; samples and atoms are rows, so both arrays "
-            "need the same number of columns"
+            f"dict_init has shape {atoms.shape} and X {samples.shape}; samples and atoms are rows, so both "
+            "arrays need the same number of columns"
         )
     return atoms
 

@@ -41,11 +41,7 @@ pub fn n_sliding_blocks((rows, columns): (usize, usize), (height, width): (usize
 ///
 /// # Errors
 /// If a block has no entry or does not fit, or `blocks` has not the length of all of them.
-pub fn sliding_blocks<T: Scalar>(
-    matrix: MatrixView<'_, T>,
-    block: (usize, usize),
-    blocks: &mut [T],
-) -> Result<()> {
+pub fn sliding_blocks<T: Scalar>(matrix: MatrixView<'_, T>, block: (usize, usize), blocks: &mut [T]) -> Result<()> {
     (T::instances().sliding_blocks)(matrix, block, blocks)
 }
 

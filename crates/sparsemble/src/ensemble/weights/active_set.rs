@@ -300,8 +300,7 @@ struct Factor {
 impl Factor {
     fn of(problem: &Problem<'_>, members: &[usize]) -> Self {
         let anchor = problem.anchor(members).unwrap_or(1);
-        let mut factor =
-            Self { anchor, others: Vec::new(), rows: Vec::new(), forward: Vec::new(), left: Vec::new() };
+        let mut factor = Self { anchor, others: Vec::new(), rows: Vec::new(), forward: Vec::new(), left: Vec::new() };
         members.iter().for_each(|&member| _ = factor.push(problem, member));
         factor
     }
