@@ -21,6 +21,7 @@ use crate::graph::{BuiltGraph, ExampleGraph, MemberGraph, NeighbourGraph, Stacke
 use crate::kmeans::{self, Clustering, WeightedKMeans};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
+use crate::patch::sliding_blocks_here;
 use crate::recipe::{Recipe, Trained, Watch, Work};
 use crate::scalar::Scalar;
 
@@ -63,6 +64,7 @@ pub struct Instances<T: Scalar> {
         Run<'_>,
     ) -> Result<Vec<OracleWeights>>,
     pub(crate) simplex_weights: fn(MatrixView<'_, T>, MatrixView<'_, T>, Run<'_>) -> Result<SparseCodes<T>>,
+    pub(crate) sliding_blocks: fn(MatrixView<'_, T>, (usize, usize), &mut [T]) -> Result<()>,
     pub(crate) gaussian_start:
         for<'a> fn(&GaussianLearner, MatrixView<'a, T>, Option<&'a [f64]>, Run<'_>) -> Result<GaussianLearning<'a, T>>,
     pub(crate) gaussian_step: fn(&mut GaussianLearning<'_, T>, Run<'_>) -> Result<Option<f64>>,
@@ -100,6 +102,7 @@ impl<T: Scalar> Instances<T> {
             member_gram: Ensemble::member_gram_here,
             oracle_weights: Ensemble::oracle_weights_here,
             simplex_weights: simplex_weights_here,
+            sliding_blocks: sliding_blocks_here,
             gaussian_start: GaussianLearner::start_here,
             gaussian_step: |learning, run| learning.step_here(run),
             estimator: LocalGaussians::estimator_here,

@@ -177,9 +177,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         samples: NDArray[Any] = validate_data(self, X, dtype=FLOATS, ensure_all_finite=False)
         weights = check_weights(sample_weight, samples)
         seen_through = None if phi is None else check_phi(phi, samples.dtype)
-        start = (
-            None if dict_init is None else check_array(dict_init, dtype=samples.dtype, input_name="dict_init")
-        )
+        start = _check_start(dict_init, samples)
         whole = self._whole(recipe)
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
         if checkpoint is not None and not isinstance(self.random_state, numbers.Integral):
@@ -205,7 +203,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         start: ArrayLike | None,
     ) -> None:
         """Take a model that has seen nothing yet and goes on learning."""
-        atoms = None if start is None else check_array(start, dtype=samples.dtype, input_name="dict_init")
+        atoms = _check_start(start, samples)
         with running(self.n_threads, None, len(samples)) as run:
             self._keep(_native.begin((samples, weights, None, atoms), self._whole(recipe), run))
 
@@ -290,6 +288,19 @@ class Training:
         """Say once what did not converge, and what would help."""
         if self._shortfalls:
             warnings.warn(", and ".join(self._shortfalls), ConvergenceWarning, stacklevel=3)
+
+
+def _check_start(dict_init: ArrayLike | None, samples: NDArray[Any]) -> NDArray[Any] | None:
+    """Return atoms to start from, if there are any, in the dtype of the samples."""
+    if dict_init is None:
+        return None
+    atoms: NDArray[Any] = check_array(dict_init, dtype=samples.dtype, input_name="dict_init")
+    if atoms.shape[1] != samples.shape[1]:
+        raise ValueError(
+            f"dict_init has shape {atoms.shape} and X {samples.shape}; samples and atoms are rows, so both "
+            "arrays need the same number of columns"
+        )
+    return atoms
 
 
 def seed_of(random_state: Any) -> int:
