@@ -123,10 +123,11 @@ impl Operator {
     #[staticmethod]
     fn of_kernel(
         kernel: Bound<'_, PyUntypedArray>,
-        (height, width): (usize, usize),
+        shape: (usize, usize),
         decimate: usize,
         is_single: bool,
     ) -> PyResult<Self> {
+        let (height, width) = shape;
         let blur = Blur::new(Size { width, height }, Rows::<f64>::new(&kernel)?.matrix()?);
         let blur = blur.and_then(|blur| blur.decimated(decimate)).map_err(to_python)?;
         let (numbers, measured) = (either(blur.clone(), is_single), Some(sides(blur.measured_size())));

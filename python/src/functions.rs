@@ -19,7 +19,7 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    pub(crate) fn new(forwards: Py<PyAny>, backwards: Py<PyAny>, shape: (usize, usize)) -> Self {
+    pub(crate) fn new((forwards, backwards): (Py<PyAny>, Py<PyAny>), shape: (usize, usize)) -> Self {
         Self { forwards, backwards, shape, raised: Mutex::new(None) }
     }
 

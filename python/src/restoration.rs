@@ -152,11 +152,11 @@ pub(crate) fn restore<'py>(
     py: Python<'py>,
     measurements: Bound<'py, PyUntypedArray>,
     operator: PyRef<'py, Operator>,
-    (height, width): (usize, usize),
+    shape: (usize, usize),
     noise: f64,
     run: RunOptions,
 ) -> PyResult<RestoredPlanes<'py>> {
-    let size = Size { width, height };
+    let size = Size { width: shape.1, height: shape.0 };
     let made_of = operator.made_of();
     let work = |plane: &&[f64], run: Run<'_>| undo(made_of, (size, noise), plane, run);
     each_row(py, &measurements, size, run, work)
@@ -167,14 +167,14 @@ pub(crate) fn restore<'py>(
 pub(crate) fn restore_linear<'py>(
     py: Python<'py>,
     measurements: Bound<'py, PyUntypedArray>,
-    (forwards, backwards): (Py<PyAny>, Py<PyAny>),
-    (height, width): (usize, usize),
+    ways: (Py<PyAny>, Py<PyAny>),
+    shape: (usize, usize),
     noise: f64,
     run: RunOptions,
 ) -> PyResult<RestoredPlanes<'py>> {
-    let size = Size { width, height };
+    let size = Size { width: shape.1, height: shape.0 };
     let n_measurements = Rows::<f64>::new(&measurements)?.columns()?.rows();
-    let phi = Functions::new(forwards, backwards, (n_measurements, width * height));
+    let phi = Functions::new(ways, (n_measurements, size.width * size.height));
     let work = |measurements: &&[f64], run: Run<'_>| {
         let seen = Observation { size, phi: &phi, measurements, noise };
         restoration::restore_from_nothing(&seen, run)
@@ -215,7 +215,7 @@ fn each_row<'py>(
     measurements: &Bound<'py, PyUntypedArray>,
     size: Size,
     run: RunOptions,
-    work: impl Fn(&&[f64], Run<'_>) -> Result<Restored> + Sync,
+    work: impl Fn(&&[f64], Run<'_>) -> Result<Restored> + Send,
 ) -> PyResult<RestoredPlanes<'py>> {
     let measurements = Rows::<f64>::new(measurements)?.columns()?.to_matrix();
     let planes: Vec<&[f64]> = (0..measurements.columns()).map(|plane| measurements.column(plane)).collect();
