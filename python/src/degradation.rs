@@ -1,10 +1,12 @@
 //! Degradations: Φ as it is given to a training, and as an object of its own.
 
-use numpy::{Element, PyUntypedArray};
+use numpy::{Element, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use sparsemble::degradation::{self, Degradation, Dense, adjoint_of_columns, apply_to_columns};
+use sparsemble::degradation::{
+    self, Blur, ContinuedBlocks, Degradation, Dense, Mask, adjoint_of_columns, apply_to_columns,
+};
 use sparsemble::image::Size;
 use sparsemble::model_file::PhiRecord;
 use sparsemble::{Matrix, MatrixView, Result, Scalar};
@@ -58,10 +60,22 @@ fn operator(text: &str) -> PyResult<degradation::Operator> {
 /// Φ built for samples or pictures.
 #[pyclass(frozen, module = "sparsemble._native")]
 pub(crate) struct Operator {
-    text: String,
+    made_of: MadeOf,
     numbers: Numbers,
     /// The height and width of what is measured, if it is a picture.
     measured: Option<(usize, usize)>,
+}
+
+/// What Φ was made of, as the restoration of pictures wants to know.
+pub(crate) enum MadeOf {
+    /// A text, and the side of the blocks of pictures.
+    Text(degradation::Operator, usize),
+    /// The matrix of samples or whole pictures.
+    Matrix(Dense<f64>),
+    /// The matrix of each block of pictures.
+    Blocks(Dense<f64>),
+    Mask(Mask),
+    Blur(Blur),
 }
 
 enum Numbers {
@@ -90,9 +104,47 @@ impl Operator {
         } else {
             Numbers::Double(built(&operator, &shape, block_side)?)
         };
-        let size = if let [height, width] = shape[..] { Some(Size { width, height }) } else { None };
-        let measured = size.and_then(|size| operator.measured_size(size)).map(|size| (size.height, size.width));
-        Ok(Self { text: operator.to_string(), numbers, measured })
+        let measured = size(&shape).and_then(|size| operator.measured_size(size));
+        Ok(Self { made_of: MadeOf::Text(operator, block_side), numbers, measured: measured.map(sides) })
+    }
+
+    /// Φ as a matrix, a measurement a row: of samples, of pictures, or of each block of pictures.
+    #[staticmethod]
+    fn of_matrix(matrix: Bound<'_, PyUntypedArray>, shape: Vec<usize>, is_single: bool) -> PyResult<Self> {
+        let phi = Dense::new(Rows::<f64>::new(&matrix)?.matrix()?).map_err(to_python)?;
+        let by_block = size(&shape).filter(|size| size.width * size.height != phi.n_features());
+        let numbers = match by_block {
+            Some(size) if is_single => Numbers::Single(Box::new(in_blocks(size, &single(&phi)?)?)),
+            Some(size) => Numbers::Double(Box::new(in_blocks(size, &phi)?)),
+            None if is_single => Numbers::Single(Box::new(single(&phi)?)),
+            None => Numbers::Double(Box::new(phi.clone())),
+        };
+        let made_of = if by_block.is_some() { MadeOf::Blocks(phi) } else { MadeOf::Matrix(phi) };
+        Ok(Self { made_of, numbers, measured: None })
+    }
+
+    /// Φ that keeps the features whose byte is not 0.
+    #[staticmethod]
+    fn of_mask(seen: PyReadonlyArray1<'_, u8>, is_single: bool) -> PyResult<Self> {
+        let seen: Vec<bool> = seen.as_array().iter().map(|&byte| byte != 0).collect();
+        let mask = Mask::new(&seen).map_err(to_python)?;
+        let numbers = either(mask.clone(), is_single);
+        Ok(Self { made_of: MadeOf::Mask(mask), numbers, measured: None })
+    }
+
+    /// Φ that blurs pictures of this height and width, of which every so many pixels one is kept.
+    #[staticmethod]
+    fn of_kernel(
+        kernel: Bound<'_, PyUntypedArray>,
+        shape: (usize, usize),
+        decimate: usize,
+        is_single: bool,
+    ) -> PyResult<Self> {
+        let (height, width) = shape;
+        let blur = Blur::new(Size { width, height }, Rows::<f64>::new(&kernel)?.matrix()?);
+        let blur = blur.and_then(|blur| blur.decimated(decimate)).map_err(to_python)?;
+        let (numbers, measured) = (either(blur.clone(), is_single), Some(sides(blur.measured_size())));
+        Ok(Self { made_of: MadeOf::Blur(blur), numbers, measured })
     }
 
     /// Φ of each row.
@@ -106,8 +158,11 @@ impl Operator {
     }
 
     #[getter]
-    fn text(&self) -> &str {
-        &self.text
+    fn text(&self) -> Option<String> {
+        match &self.made_of {
+            MadeOf::Text(operator, _) => Some(operator.to_string()),
+            MadeOf::Matrix(_) | MadeOf::Blocks(_) | MadeOf::Mask(_) | MadeOf::Blur(_) => None,
+        }
     }
 
     #[getter]
@@ -119,6 +174,34 @@ impl Operator {
     fn measured(&self) -> Option<(usize, usize)> {
         self.measured
     }
+}
+
+impl Operator {
+    pub(crate) fn made_of(&self) -> &MadeOf {
+        &self.made_of
+    }
+}
+
+/// The size of pictures, if it is one.
+fn size(shape: &[usize]) -> Option<Size> {
+    if let &[height, width] = shape { Some(Size { width, height }) } else { None }
+}
+
+fn sides(size: Size) -> (usize, usize) {
+    (size.height, size.width)
+}
+
+/// Φ of any number type in that which is asked for.
+fn either<D: Degradation<f32> + Degradation<f64> + 'static>(phi: D, is_single: bool) -> Numbers {
+    if is_single { Numbers::Single(Box::new(phi)) } else { Numbers::Double(Box::new(phi)) }
+}
+
+fn single(phi: &Dense<f64>) -> PyResult<Dense<f32>> {
+    Dense::new(phi.matrix().converted().view()).map_err(to_python)
+}
+
+fn in_blocks<T: Scalar>(size: Size, phi: &Dense<T>) -> PyResult<ContinuedBlocks<T>> {
+    ContinuedBlocks::new(size, phi.n_features().isqrt(), phi).map_err(to_python)
 }
 
 fn built<T: Scalar>(

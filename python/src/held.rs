@@ -49,11 +49,12 @@ impl<T: Scalar + Element> Held<T> {
         py: Python<'py>,
         samples: &Bound<'py, PyUntypedArray>,
         run: RunOptions,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>, usize)> {
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyArray1<f64>>>, usize)> {
         let samples = Rows::<T>::new(samples)?;
         let (x, coder) = (samples.columns()?, self.coder().map_err(to_python)?);
         let result = run.call(py, |run| self.model.approximate(x, &coder, run))?;
-        Ok((rows_of(py, result.values)?, result.spread.into_pyarray(py), result.unconverged))
+        let spread = result.spread.map(|spread| spread.into_pyarray(py));
+        Ok((rows_of(py, result.values)?, spread, result.unconverged))
     }
 
     pub(crate) fn reconstruct<'py>(

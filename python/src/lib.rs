@@ -9,6 +9,7 @@ mod clustering;
 mod coding;
 mod degradation;
 mod error;
+mod functions;
 mod graph;
 mod held;
 mod image;
@@ -49,7 +50,7 @@ mod _native {
     #[pymodule_export]
     use crate::recipe::{begin, defaults, train};
     #[pymodule_export]
-    use crate::restoration::{deblur, denoise, first_estimate, inpaint, recover, restore, sense};
+    use crate::restoration::{deblur, denoise, first_estimate, inpaint, recover, restore, restore_linear, sense};
     #[pymodule_export]
     use crate::super_resolution::{enlarge, natural, train_upscaler};
     #[pymodule_export]

@@ -107,7 +107,7 @@ impl Model {
         py: Python<'py>,
         samples: Bound<'py, PyUntypedArray>,
         run: RunOptions,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>, usize)> {
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyArray1<f64>>>, usize)> {
         each!(self, held => held.approximate(py, &samples, run))
     }
 

@@ -1,15 +1,19 @@
 //! Restoration of pictures: planes in, planes and their deviations out.
 
 use numpy::prelude::*;
-use numpy::{IntoPyArray, PyArray3, PyReadonlyArray3, PyUntypedArray};
+use numpy::{IntoPyArray, PyArray3, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArray};
 use pyo3::prelude::*;
-use sparsemble::degradation::{Blur, Dense, Mask};
+use sparsemble::degradation::{Blur, Degradation, Dense, Mask};
 use sparsemble::image::{GrayImage, Size};
-use sparsemble::restoration::{self, BlockMeasurements, CompressiveRecovery, Operated, Restored, natural_gaussians};
+use sparsemble::restoration::{
+    self, BlockMeasurements, CompressiveRecovery, Observation, Operated, Restored, natural_gaussians,
+};
 use sparsemble::{MatrixView, Result, Run};
 
 use crate::array::Rows;
+use crate::degradation::{MadeOf, Operator};
 use crate::error::to_python;
+use crate::functions::Functions;
 use crate::run::RunOptions;
 
 /// The planes of a picture and how far from the truth each pixel may be, both `(n_planes, height, width)`.
@@ -88,17 +92,20 @@ pub(crate) fn sense<'py>(
     values.into_pyarray(py).reshape([sensed.len(), blocks, rows])
 }
 
-/// A picture of this height and width from the measurements of its blocks, `(n_planes, n_blocks, n_measurements)`.
+/// The measurements of blocks, `(n_planes, n_blocks, n_measurements)`, and their means if they are known.
+pub(crate) type BlocksAndMeans<'py> = (PyReadonlyArray3<'py, f64>, Option<PyReadonlyArray2<'py, f64>>);
+
+/// A picture of this height and width from the measurements of its blocks.
 #[pyfunction]
 pub(crate) fn recover<'py>(
     py: Python<'py>,
-    measurements: PyReadonlyArray3<'py, f64>,
+    measured: BlocksAndMeans<'py>,
     phi: Bound<'py, PyUntypedArray>,
     shape: (usize, usize),
     noise: f64,
     run: RunOptions,
 ) -> PyResult<RestoredPlanes<'py>> {
-    let (planes, size) = sensed(&measurements, &phi, shape)?;
+    let (planes, size) = sensed(&measured, &phi, shape)?;
     let work = |plane: &BlockMeasurements, run: Run<'_>| restoration::recover(plane, noise, run);
     arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
 }
@@ -107,13 +114,13 @@ pub(crate) fn recover<'py>(
 #[pyfunction]
 pub(crate) fn first_estimate<'py>(
     py: Python<'py>,
-    measurements: PyReadonlyArray3<'py, f64>,
+    measured: BlocksAndMeans<'py>,
     phi: Bound<'py, PyUntypedArray>,
     shape: (usize, usize),
     noise: f64,
     run: RunOptions,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-    let (planes, size) = sensed(&measurements, &phi, shape)?;
+    let (planes, size) = sensed(&measured, &phi, shape)?;
     let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
     let gaussians = natural_gaussians().map_err(to_python)?;
     let work = |plane: &BlockMeasurements, run: Run<'_>| Ok(recovery.first_estimate(plane, &gaussians, run)?.image);
@@ -121,7 +128,7 @@ pub(crate) fn first_estimate<'py>(
 }
 
 fn sensed(
-    measurements: &PyReadonlyArray3<'_, f64>,
+    (measurements, means): &BlocksAndMeans<'_>,
     phi: &Bound<'_, PyUntypedArray>,
     (height, width): (usize, usize),
 ) -> PyResult<(Vec<BlockMeasurements>, Size)> {
@@ -129,26 +136,89 @@ fn sensed(
     let [_, blocks, rows] = dimensions(measurements);
     let plane =
         |values: &[f64]| BlockMeasurements::new(size, phi.clone(), MatrixView::from_columns(values, rows, blocks)?);
-    let planes = measurements.as_slice()?.chunks((blocks * rows).max(1)).map(plane).collect::<Result<_>>();
-    Ok((planes.map_err(to_python)?, size))
+    let planes = measurements.as_slice()?.chunks((blocks * rows).max(1)).map(plane).collect::<Result<Vec<_>>>();
+    let mut planes = planes.map_err(to_python)?;
+    if let Some(means) = means {
+        let with_means = planes.iter().zip(means.as_slice()?.chunks(blocks.max(1)));
+        let with_means = with_means.map(|(plane, means)| plane.with_means(means)).collect::<Result<_>>();
+        planes = with_means.map_err(to_python)?;
+    }
+    Ok((planes, size))
 }
 
-/// Pictures from what an operator, `(text, (height, width), block_side)`, has left of them, one a row.
+/// Pictures of this height and width from what an operator has left of them, one a row.
 #[pyfunction]
 pub(crate) fn restore<'py>(
     py: Python<'py>,
     measurements: Bound<'py, PyUntypedArray>,
-    operator: (String, (usize, usize), usize),
+    operator: PyRef<'py, Operator>,
+    shape: (usize, usize),
     noise: f64,
     run: RunOptions,
 ) -> PyResult<RestoredPlanes<'py>> {
-    let (text, (height, width), block_side) = operator;
-    let (operator, size) = (text.parse().map_err(to_python)?, Size { width, height });
-    let measurements = Rows::<f64>::new(&measurements)?;
-    let measurements = measurements.columns()?.to_matrix();
+    let size = Size { width: shape.1, height: shape.0 };
+    let made_of = operator.made_of();
+    let work = |plane: &&[f64], run: Run<'_>| undo(made_of, (size, noise), plane, run);
+    each_row(py, &measurements, size, run, work)
+}
+
+/// The same for any linear map, by functions of vectors for it and its adjoint.
+#[pyfunction]
+pub(crate) fn restore_linear<'py>(
+    py: Python<'py>,
+    measurements: Bound<'py, PyUntypedArray>,
+    ways: (Py<PyAny>, Py<PyAny>),
+    shape: (usize, usize),
+    noise: f64,
+    run: RunOptions,
+) -> PyResult<RestoredPlanes<'py>> {
+    let size = Size { width: shape.1, height: shape.0 };
+    let n_measurements = Rows::<f64>::new(&measurements)?.columns()?.rows();
+    let phi = Functions::new(ways, (n_measurements, size.width * size.height));
+    let work = |measurements: &&[f64], run: Run<'_>| {
+        let seen = Observation { size, phi: &phi, measurements, noise };
+        restoration::restore_from_nothing(&seen, run)
+    };
+    let restored = each_row(py, &measurements, size, run, work);
+    // What a function raised is more than what came of it.
+    phi.raised().map_or(restored, Err)
+}
+
+/// The picture behind what Φ has left of it.
+fn undo(made_of: &MadeOf, (size, noise): (Size, f64), measurements: &[f64], run: Run<'_>) -> Result<Restored> {
+    match made_of {
+        MadeOf::Text(operator, block_side) => {
+            Operated { operator, size, block_side: *block_side, noise }.restore(measurements, run)
+        }
+        MadeOf::Blocks(phi) => {
+            let rows = phi.n_measurements();
+            let values = MatrixView::from_columns(measurements, rows, measurements.len() / rows)?;
+            restoration::recover(&BlockMeasurements::new(size, phi.clone(), values)?, noise, run)
+        }
+        MadeOf::Mask(mask) => {
+            let mut pixels = vec![0.0; size.width * size.height];
+            mask.adjoint(measurements, &mut pixels);
+            restoration::inpaint(&GrayImage::new(size, pixels)?, mask, noise, run)
+        }
+        MadeOf::Blur(blur) if blur.measured_size() == size => {
+            restoration::deblur(&GrayImage::new(size, measurements.to_vec())?, blur, noise, run)
+        }
+        MadeOf::Blur(blur) => {
+            restoration::restore_from_nothing(&Observation { size, phi: blur, measurements, noise }, run)
+        }
+        MadeOf::Matrix(phi) => restoration::restore_from_nothing(&Observation { size, phi, measurements, noise }, run),
+    }
+}
+
+fn each_row<'py>(
+    py: Python<'py>,
+    measurements: &Bound<'py, PyUntypedArray>,
+    size: Size,
+    run: RunOptions,
+    work: impl Fn(&&[f64], Run<'_>) -> Result<Restored> + Send,
+) -> PyResult<RestoredPlanes<'py>> {
+    let measurements = Rows::<f64>::new(measurements)?.columns()?.to_matrix();
     let planes: Vec<&[f64]> = (0..measurements.columns()).map(|plane| measurements.column(plane)).collect();
-    let seen = Operated { operator: &operator, size, block_side, noise };
-    let work = |plane: &&[f64], run: Run<'_>| seen.restore(plane, run);
     arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
 }
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from scipy import ndimage
+from scipy.sparse.linalg import LinearOperator
 from sklearn.base import clone
 
 from sparsemble import CompressiveRecovery, Operator, deblur, denoise, inpaint, restore
@@ -191,10 +192,71 @@ def test_colours_are_restored_one_by_one(colours, call):
     np.testing.assert_array_equal(std[..., 1], green_std)
 
 
-def test_restore_takes_channels_in_front(colours):
-    planes = np.moveaxis(colours, -1, 0).astype(float)
+def test_restore_takes_channels_last(colours):
     operator = Operator("identity", colours.shape[:2])
-    np.testing.assert_array_equal(np.moveaxis(restore(planes, operator, 9), 0, -1), denoise(colours, 9))
+    restored, std = restore(colours, operator, 9, return_std=True)
+    assert restored.shape == std.shape == colours.shape
+    np.testing.assert_array_equal(restored, denoise(colours, 9))
+    mask = Operator("mask:missing=0.3,seed=2", colours.shape[:2])
+    filled = restore(mask.apply(colours), mask)
+    np.testing.assert_array_equal(mask.apply(filled), mask.apply(colours))
+
+
+def test_restore_takes_operators_of_your_own_numbers(camera, holes):
+    mask = Operator.from_mask(holes)
+    np.testing.assert_array_equal(restore(mask.apply(camera), mask), inpaint(camera, holes))
+    kernel = np.array([[0.1, 0.2, 0.1, 0, 0], [0, 0.3, 0.1, 0.1, 0.1], [0] * 5])
+    blur = Operator.from_kernel(kernel, camera.shape)
+    np.testing.assert_array_equal(
+        restore(blur.apply(camera), blur, 1), deblur(blur.apply(camera), kernel, 1)
+    )
+    sensor = CompressiveRecovery(0.25, random_state=2)
+    image = camera[:37, :45]
+    blocks = Operator.from_matrix(sensor.phi_, image.shape)
+    expected = sensor.recover(sensor.sense(image), image.shape)
+    np.testing.assert_allclose(restore(blocks.apply(image), blocks), expected, atol=1e-6)
+
+
+def test_restore_takes_any_linear_operator_of_scipy(camera):
+    image = camera[:32, :40].astype(float)
+    ours = Operator("blur:sigma=1,decimate=2", image.shape)
+    theirs = LinearOperator(ours.shape, matvec=ours.matvec, rmatvec=ours.rmatvec, dtype=np.float64)
+    z = ours @ image.ravel()
+    found = restore(z, theirs, 0.5, shape=image.shape)
+    np.testing.assert_allclose(found, restore(z.reshape(ours.output_shape), ours, 0.5), atol=0.5)
+    with pytest.raises(ValueError, match="give the height and width"):
+        restore(z, theirs)
+    with pytest.raises(ValueError, match="measures 1280 pixels"):
+        restore(z, theirs, shape=(10, 10))
+
+    def broken(y):
+        raise RuntimeError("the camera is off")
+
+    with pytest.raises(RuntimeError, match="the camera is off"):
+        restore(z, LinearOperator(ours.shape, matvec=ours.matvec, rmatvec=broken), shape=image.shape)
+
+
+def test_means_of_blocks_are_worth_something(camera):
+    sensor = CompressiveRecovery(n_measurements=8)
+    z = sensor.sense(camera)
+    means = camera.reshape(8, 8, 10, 8).swapaxes(1, 2).reshape(80, 64).mean(1)
+    without = psnr(camera, sensor.recover(z, camera.shape))
+    known = sensor.recover(z, camera.shape, means=means)
+    assert psnr(camera, known) > without + 0.1
+    # The list of a file of `sparsemble sense --means`.
+    np.testing.assert_array_equal(sensor.recover(z, camera.shape, means=means[:, np.newaxis]), known)
+    blocks = sensor.first_estimate(z, camera.shape, means=means)
+    assert psnr(camera, blocks) > psnr(camera, sensor.first_estimate(z, camera.shape))
+    with pytest.raises(ValueError, match=r"means has shape \(79,\)"):
+        sensor.recover(z, camera.shape, means=means[1:])
+
+
+def test_a_kernel_that_changes_the_brightness_is_scaled_with_a_warning(camera):
+    blurred = ndimage.uniform_filter(camera.astype(float), 3)
+    expected = deblur(blurred, np.full((3, 3), 1 / 9))
+    with pytest.warns(UserWarning, match="kernel sums to 9") as record:
+        np.testing.assert_allclose(deblur(blurred, np.ones((3, 3))), expected, atol=1e-6)
+    assert record[0].filename == __file__
 
 
 def test_every_colour_may_miss_other_pixels(colours):
@@ -308,7 +370,8 @@ IDENTITY = Operator("identity", (16, 16))
         (lambda: inpaint(PICTURE, HOLES, noise=-2), "noise=-2"),
         (lambda: deblur(PICTURE, 0.0), "sigma=0"),
         (lambda: deblur(PICTURE, np.ones(3)), r"kernel has shape \(3,\)"),
-        (lambda: deblur(PICTURE, np.ones((3, 2))), "kernel width=2: must be odd"),
+        (lambda: deblur(PICTURE, np.full((3, 2), 1 / 6)), "kernel width=2: must be odd"),
+        (lambda: deblur(PICTURE, np.zeros((3, 3))), "kernel sums to 0; a blur keeps the brightness"),
         (lambda: deblur(PICTURE, np.full((3, 3), np.inf)), "kernel has values that are NaN"),
         (lambda: restore(PICTURE[1:], IDENTITY), r"shape \(15, 16\); what .* measures has \(16, 16\)"),
         (lambda: restore(SPOILT, IDENTITY), "measurements has values that are NaN"),

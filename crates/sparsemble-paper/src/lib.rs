@@ -58,7 +58,7 @@ pub use gallery::{PHOTOGRAPH, Shown};
 pub use grouping::{Grouped, Grouper, Grouping};
 pub use outcome::{Comparison, Entry, Outcome, Statement};
 pub use parts::{Parts, Trained, write};
-pub use recovery::{Contender, Recovery};
+pub use recovery::{Contender, Known, Recovery};
 pub use report::{Report, report};
 pub use sensing::{Blocks, Means, Sensing};
 pub use trial::{Method, TrainingRound, Trial};

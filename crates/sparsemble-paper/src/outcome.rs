@@ -185,6 +185,12 @@ impl Outcome {
     }
 }
 
+/// The mean; NaN of no value.
+pub(crate) fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

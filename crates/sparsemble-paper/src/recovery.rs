@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use sparsemble::coding::Lasso;
 use sparsemble::degradation::Dense;
 use sparsemble::dictionary::{AltOpt, Centers, Examples, WeakLearner};
 use sparsemble::ensemble::{Averaging, Boost, Coefficients, GaussianLearner, Multilevel, Training};
 use sparsemble::image::{GrayImage, WHITE};
-use sparsemble::restoration::{Blockwise, Dc, measure};
+use sparsemble::restoration::{BlockMeasurements, BlockPicture, Blockwise, Dc, measure};
 use sparsemble::{Matrix, Model, Run};
 
 use crate::sensing::{Blocks, Means, Sensing};
@@ -36,6 +36,16 @@ impl Contender {
     /// In the paper's order; the last is ours.
     pub const ALL: [Self; 6] = [Self::AltOpt, Self::BoostEx, Self::BoostKm, Self::RandExAv, Self::ExMld, Self::Lmmse];
 
+    /// Whether it is trained through Φ, so that every Φ has a model of its own.
+    fn needs_phi(self) -> bool {
+        matches!(self, Self::BoostEx | Self::BoostKm)
+    }
+
+    /// Whether it has members that may differ.
+    pub fn has_spread(self) -> bool {
+        self != Self::AltOpt
+    }
+
     /// As the paper writes it.
     pub fn name(self) -> &'static str {
         match self {
@@ -58,8 +68,25 @@ impl Contender {
 pub struct Recovery {
     settings: Sensing,
     training: Matrix<f32>,
-    /// The models that do not depend on Φ.
-    trained: Vec<(Contender, Rc<Model<f32>>)>,
+    /// The same patches with their means, where those of blocks are to be estimated: what the linear estimator learns.
+    whole: Option<Matrix<f32>>,
+    trained: Vec<Trained>,
+}
+
+/// A model, and the Φ it is for if it is for one alone.
+struct Trained {
+    contender: Contender,
+    phi: Option<Dense<f32>>,
+    model: Rc<Model<f32>>,
+}
+
+/// What is known of a measured picture beyond its measurements.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// The means of its blocks, in grey levels; without them [`Means::Free`] is to be set.
+    pub means: Option<&'a [f64]>,
+    /// The standard deviation of the noise in the measurements, in grey levels, of which only LMMSE makes use.
+    pub noise: f64,
 }
 
 impl Recovery {
@@ -69,7 +96,8 @@ impl Recovery {
     /// If a setting is out of range or the pictures have too few patches.
     pub fn prepare(settings: Sensing, images: &[GrayImage]) -> Result<Self> {
         let training = settings.training(images)?;
-        Ok(Self { settings, training, trained: Vec::new() })
+        let whole = if settings.means == Means::Free { Some(settings.whole(images)?) } else { None };
+        Ok(Self { settings, training, whole, trained: Vec::new() })
     }
 
     /// The settings.
@@ -104,19 +132,56 @@ impl Recovery {
             Means::InAtoms if contender == Contender::Lmmse => Dc::Free, // it has no atoms
             Means::InAtoms => Dc::InAtoms,
         };
-        let blockwise = Blockwise { coder: &Lasso::lambda(self.settings.lambda), dc };
+        let blockwise = Blockwise { coder: &Lasso::lambda(self.settings.lambda), dc, noise: 0.0 };
         let run = run.part(self.training.columns()..work, work);
         blocks.assemble(blockwise.recover(&model, phi, measurements.view(), run)?.values)
     }
 
-    fn model(&mut self, contender: Contender, phi: &Dense<f32>, run: Run<'_>) -> Result<Rc<Model<f32>>> {
-        if let Some((_, model)) = self.trained.iter().find(|(trained, _)| *trained == contender) {
-            return Ok(Rc::clone(model));
+    /// Any picture in grey levels from measurements of its blocks.
+    ///
+    /// # Errors
+    /// As [`recover`](Self::recover); if the means are known and the settings do not say so, or the other way round.
+    ///
+    /// Paper: §IV-A2.
+    pub fn picture(
+        &mut self,
+        contender: Contender,
+        measurements: &BlockMeasurements,
+        Known { means, noise }: Known<'_>,
+        run: Run<'_>,
+    ) -> Result<BlockPicture> {
+        let unit = self.settings.white / WHITE;
+        let means: Option<Vec<f64>> = means.map(|means| means.iter().map(|mean| mean * unit).collect());
+        let dc = match (&means, self.settings.means) {
+            (Some(means), Means::Known) => Dc::Known(means),
+            (None, Means::Free) => Dc::Free,
+            _ => bail!("the settings and the measurements disagree about the means of blocks"),
+        };
+        let phi = measurements.phi();
+        let values = measurements.values();
+        let values = Matrix::from_fn(values.rows(), values.columns(), |r, i| values.get(r, i) * unit);
+        let measurements = BlockMeasurements::new(measurements.image_size(), phi.clone(), values.view())?;
+        let phi = Dense::new(phi.matrix().converted().view())?;
+        let model = self.model(contender, &phi, run.part(0..1, 2))?;
+        let blockwise = Blockwise { coder: &Lasso::lambda(self.settings.lambda), dc, noise: noise * unit };
+        let BlockPicture { image, spread } = blockwise.picture(&model, &measurements, run.part(1..2, 2))?;
+        let grey = |plane: GrayImage| GrayImage::from_fn(plane.size(), |row, column| plane.row(row)[column] / unit);
+        Ok(BlockPicture { image: grey(image)?, spread: spread.map(grey).transpose()? })
+    }
+
+    /// The model of a method, for this Φ if the method asks for it. Of those that do the last is kept.
+    ///
+    /// # Errors
+    /// Those of training.
+    pub fn model(&mut self, contender: Contender, phi: &Dense<f32>, run: Run<'_>) -> Result<Rc<Model<f32>>> {
+        let phi_of_model = contender.needs_phi().then(|| phi.clone());
+        let ready = |trained: &&Trained| trained.contender == contender && trained.phi == phi_of_model;
+        if let Some(trained) = self.trained.iter().find(ready) {
+            return Ok(Rc::clone(&trained.model));
         }
         let model = Rc::new(self.train(contender, phi, run)?);
-        if !matches!(contender, Contender::BoostEx | Contender::BoostKm) {
-            self.trained.push((contender, Rc::clone(&model)));
-        }
+        self.trained.retain(|trained| trained.contender != contender);
+        self.trained.push(Trained { contender, phi: phi_of_model, model: Rc::clone(&model) });
         Ok(model)
     }
 
@@ -147,6 +212,7 @@ impl Recovery {
             Contender::Lmmse => {
                 let floor = (self.settings.white / WHITE).powi(2); // a grey level
                 let one = GaussianLearner { n_gaussians: 1, iterations: 0, shared_samples: 0.0, floor, seed };
+                let samples = self.whole.as_ref().map_or(samples, Matrix::view);
                 Ok(Model::Gaussians(one.fit(samples, None, run)?))
             }
         }

@@ -96,11 +96,23 @@ impl Sensing {
     /// # Errors
     /// If a setting is out of range or the pictures have too few patches.
     pub fn training(&self, images: &[GrayImage]) -> Result<Matrix<f32>> {
+        self.patches(images, self.means != Means::InAtoms)
+    }
+
+    /// The same patches with their means.
+    ///
+    /// # Errors
+    /// As [`training`](Self::training).
+    pub fn whole(&self, images: &[GrayImage]) -> Result<Matrix<f32>> {
+        self.patches(images, false)
+    }
+
+    fn patches(&self, images: &[GrayImage], remove_mean: bool) -> Result<Matrix<f32>> {
         let draw = TrainingPatches {
             side: self.block_side,
             count: self.training_patches,
             min_variance: self.min_variance,
-            remove_mean: self.means != Means::InAtoms,
+            remove_mean,
             unit_norm: false,
             seed: self.seed,
         };

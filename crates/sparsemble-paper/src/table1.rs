@@ -9,7 +9,7 @@ use sparsemble::metrics::psnr;
 
 use crate::Watch;
 use crate::cells::{Cell, Cells};
-use crate::outcome::{Entry, Outcome, Statement};
+use crate::outcome::{Entry, Outcome, Statement, mean};
 use crate::plot::{Labels, Series, bars};
 use crate::printed;
 use crate::recovery::{Contender, Recovery};
@@ -266,9 +266,4 @@ fn lead(table: &Table<'_>) -> Statement {
         holds: leads.iter().all(|lead| *lead <= leads[0]),
         evidence: format!("{} dB", evidence.join(", ")),
     }
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-    sum / count
 }

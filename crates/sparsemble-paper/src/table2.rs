@@ -12,7 +12,7 @@ use sparsemble::metrics::psnr;
 use crate::Watch;
 use crate::cells::Cells;
 use crate::enlarging::{Enlarger, Enlarging, SuperResolution};
-use crate::outcome::{Entry, Outcome, Statement};
+use crate::outcome::{Entry, Outcome, Statement, mean};
 use crate::plot::{Labels, Series, bars};
 use crate::printed::{self, Claim};
 
@@ -225,9 +225,4 @@ fn statements(table: &Table<'_>) -> Vec<Statement> {
 /// The largest magnitude; NaN counts as infinite.
 fn largest(values: &[f64]) -> f64 {
     values.iter().map(|value| if value.is_nan() { f64::INFINITY } else { value.abs() }).fold(0.0, f64::max)
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-    sum / count
 }

@@ -52,7 +52,7 @@ impl Table<'_> {
 
     /// The average accuracy in per cent.
     fn accuracy(&self, set: &str, method: Grouper) -> f64 {
-        self.of(set, method).map_or(f64::NAN, |cell| mean(&cell.accuracies))
+        self.of(set, method).map_or(f64::NAN, |cell| percent(&cell.accuracies))
     }
 
     /// The mean of that over the data sets.
@@ -68,9 +68,9 @@ impl Table<'_> {
                 let theirs = place.map(|(method, set)| table[set][method]);
                 let compared = |ours, theirs| Entry::compared(ours, theirs, printed::NEAR_IN_CLUSTERING);
                 let largest = 100.0 * values.iter().copied().fold(0.0, f64::max);
-                let told = format!("{:.2} ± {:.2}", mean(values), deviation(values));
+                let told = format!("{:.2} ± {:.2}", percent(values), deviation(values));
                 [
-                    compared(mean(values), theirs.map(|[_, average]| average)).told(told),
+                    compared(percent(values), theirs.map(|[_, average]| average)).told(told),
                     compared(largest, theirs.map(|[largest, _]| largest)),
                 ]
             };
@@ -89,14 +89,14 @@ fn place(set: &str) -> Option<usize> {
     printed::DATA_SETS.iter().position(|(name, _)| *name == set)
 }
 
-/// In per cent.
-fn mean(values: &[f64]) -> f64 {
+/// The mean in per cent; 0 of no value.
+fn percent(values: &[f64]) -> f64 {
     100.0 * values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// In per cent.
 fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
+    let mean = percent(values);
     let square = values.iter().map(|value| (100.0 * value - mean).powi(2)).sum::<f64>();
     (square / values.len().saturating_sub(1).max(1) as f64).sqrt()
 }

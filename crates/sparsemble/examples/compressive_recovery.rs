@@ -27,7 +27,7 @@ fn main() -> Result<()> {
     let measurements = measure(&phi, patches.view())?;
 
     // Codes in every ΦD_l and the average of what they stand for, Eqs. (15) and (4).
-    let blockwise = Blockwise { coder: &Lasso::lambda(0.02 * WHITE), dc: Dc::Free };
+    let blockwise = Blockwise { coder: &Lasso::lambda(0.02 * WHITE), dc: Dc::Free, noise: 0.0 };
     let blocks = blockwise.recover(&Model::Ensemble(ensemble), &phi, measurements.view(), Run::default())?;
     let recovered = grid.assemble(blocks.values.view())?;
     show(&format!("{} blocks, {:.2} dB", grid.n_patches(), psnr(&image, &recovered)?));

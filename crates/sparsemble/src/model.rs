@@ -160,8 +160,8 @@ impl<T: Scalar> Model<T> {
         }
     }
 
-    /// The approximation of every sample: see [`Ensemble::approximate`]. One dictionary has no members that differ, and
-    /// a multilevel dictionary does not tell: their spread is zero.
+    /// The approximation of every sample: see [`Ensemble::approximate`] and [`MultilevelDictionary::approximate`]. One
+    /// dictionary has no members that differ, and so no spread.
     ///
     /// # Errors
     /// Those of [`SparseCoder::encode`].
@@ -175,10 +175,7 @@ impl<T: Scalar> Model<T> {
             Self::Dictionary(dictionary, _) => alone(dictionary)?.approximate(samples, coder, run),
             Self::Online(learner, _) => alone(learner.dictionary())?.approximate(samples, coder, run),
             Self::Ensemble(ensemble) => ensemble.approximate(samples, coder, run),
-            Self::Multilevel(multilevel) => {
-                let values = multilevel.approximate(samples, run)?;
-                Ok(Approximation { spread: vec![0.0; values.columns()], values, unconverged: 0 })
-            }
+            Self::Multilevel(multilevel) => multilevel.approximate(samples, run),
             Self::Gaussians(_) => Err(no_codes("gaussians")),
             Self::Upscaler(_) => Err(no_codes("upscaler")),
         }

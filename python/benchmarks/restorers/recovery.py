@@ -43,9 +43,8 @@ def run(settings: Settings, records: Records) -> None:
             result = Result(name=contender, dtype="f64", threads=1, n_samples=pixels, seconds=seconds)
             each = {name: float(np.mean(of_draws)) for name, of_draws in values.items()}
             spread = float(np.std(np.mean(list(values.values()), axis=0)))
-            records.note(
-                workload, result, psnr=float(np.mean(list(each.values()))), pictures=each, spread=spread
-            )
+            mean = float(np.mean(list(each.values())))
+            records.note(workload, result, psnr=mean, pictures=each, spread=spread, draws=settings.n_draws)
         calibrate(workload, doubts, records)
         mean = float(np.mean(list(found.values())))
         gains = [np.min(np.subtract(found[name], starts[name])) for name in truths]

@@ -14,7 +14,7 @@ Written by `cargo xtask bench restoration --output docs/RESTORATION.md`; do not 
   instead of fingerprint where there is no Φ), never used for learning or for choosing a setting: those were
   chosen on pictures of the BSDS. The PSNR is that of the picture as an 8-bit file would hold it.
 - **Recovery**: blocks of 8 × 8 pixels, N measurements of each by one orthonormal Φ, nothing else: the means
-  of the blocks are not known. Several Φ for each N; "±" is the standard deviation of the mean over the
+  of the blocks are not known. DRAWS Φ for each N; "±" is the standard deviation of the mean over the
   pictures from Φ to Φ. The method of the program and of the Python package, as it is.
 - **White noise**: σ = 25, added to the picture and not clipped. Non-local means and total variation are those
   of scikit-image, BM3D is that of PyPI where it installs.
@@ -36,7 +36,8 @@ it is the rival's time divided by ours, or the share that is named."""
 
 def page(records: Records, machine: dict[str, str]) -> str:
     """Return the page."""
-    parts = head(HEAD, machine, records, MEANING)
+    draws = max((record.get("draws", 0) for record in records.measurements), default=0)
+    parts = head(HEAD.replace("DRAWS", str(draws)), machine, records, MEANING)
     parts += _pictures(records)
     parts += _uncertainty(records)
     costs = {"seconds": "seconds", "us_per_pixel": "µs a pixel"}

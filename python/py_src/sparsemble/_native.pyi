@@ -45,6 +45,7 @@ __all__ = [
     "psnr_of_all",
     "recover",
     "restore",
+    "restore_linear",
     "sense",
     "simplex_weights",
     "sliding_blocks",
@@ -133,6 +134,18 @@ class Operator:
     def __new__(cls, text: str, shape: list[int], block_side: int, is_single: bool) -> Operator:
         """Build Φ from its text."""
 
+    @staticmethod
+    def of_matrix(matrix: _Reals, shape: list[int], is_single: bool) -> Operator:
+        """Build Φ from a matrix of samples, pictures or blocks of them."""
+
+    @staticmethod
+    def of_mask(seen: NDArray[np.uint8], is_single: bool) -> Operator:
+        """Build a mask: a byte for each feature, 0 is missing."""
+
+    @staticmethod
+    def of_kernel(kernel: _Reals, shape: tuple[int, int], decimate: int, is_single: bool) -> Operator:
+        """Build a blur from its kernel."""
+
     def apply(self, rows: _Floats) -> _Floats:
         """Give Φ of each row."""
 
@@ -140,8 +153,8 @@ class Operator:
         """Give Φᵀ of each row."""
 
     @property
-    def text(self) -> str:
-        """The text, without what is a default."""
+    def text(self) -> str | None:
+        """The text, without what is a default, if it was built from one."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -168,8 +181,8 @@ class Model:
     def transform(self, samples: _Floats, run: _Run) -> tuple[_Csr, _Report]:
         """Code the rows of X, which have the dtype of the model."""
 
-    def approximate(self, samples: _Floats, run: _Run) -> tuple[_Floats, _Reals, int]:
-        """Give approximations, their spread, and how many samples did not converge."""
+    def approximate(self, samples: _Floats, run: _Run) -> tuple[_Floats, _Reals | None, int]:
+        """Give approximations, their spread if there are members that differ, and how many samples did not converge."""
 
     def reconstruct(
         self, codes: tuple[_Floats, NDArray[np.uint32], NDArray[np.uint64]], run: _Run
@@ -272,18 +285,29 @@ def deblur(planes: _Planes, kernel: float | _Reals, noise: float, run: _Run) -> 
 def sense(planes: _Planes, phi: _Reals) -> _Reals:
     """Measure the blocks of planes: `(n_planes, n_blocks, n_measurements)`."""
 
-def recover(measurements: _Reals, phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run) -> _Restored:
-    """Recover planes of this height and width from the measurements of their blocks."""
+def recover(
+    measured: tuple[_Reals, _Reals | None], phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run
+) -> _Restored:
+    """Recover planes of this height and width from the measurements and means of their blocks."""
 
 def first_estimate(
-    measurements: _Reals, phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run
+    measured: tuple[_Reals, _Reals | None], phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run
 ) -> _Planes:
     """Recover the same planes, every block on its own."""
 
 def restore(
-    measurements: _Reals, operator: tuple[str, tuple[int, ...], int], noise: float, run: _Run
+    measurements: _Reals, operator: Operator, shape: tuple[int, int], noise: float, run: _Run
 ) -> _Restored:
-    """Restore a plane from each row, seen through an operator by text, shape and side of blocks."""
+    """Restore a plane from each row, seen through an operator."""
+
+def restore_linear(
+    measurements: _Reals,
+    ways: tuple[Callable[[_Reals], Any], Callable[[_Reals], Any]],
+    shape: tuple[int, int],
+    noise: float,
+    run: _Run,
+) -> _Restored:
+    """Restore a plane from each row, seen through functions for Φ and its adjoint."""
 
 def natural(scale: int) -> Model:
     """Return the upscaler of this scale that is part of the library."""

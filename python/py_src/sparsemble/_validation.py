@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import LinearOperator
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight
 
@@ -163,9 +164,11 @@ def coder_parameters(estimator: Any, method: str) -> "Parameters":
     return parameters
 
 
-def check_phi(phi: ArrayLike | str, dtype: Any) -> NDArray[Any] | str:
+def check_phi(phi: ArrayLike | LinearOperator | str, dtype: Any) -> NDArray[Any] | str:
     """Return Φ as the compiled code takes it: a text, or a matrix."""
     if isinstance(phi, str):
         return phi
+    if isinstance(phi, LinearOperator):
+        phi = phi.matmat(np.eye(phi.shape[1], dtype=phi.dtype))
     matrix: NDArray[Any] = check_array(phi, dtype=dtype, input_name="phi")
     return matrix

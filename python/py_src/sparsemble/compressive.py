@@ -72,7 +72,8 @@ class CompressiveRecovery(BaseEstimator):
     See Also
     --------
     restore : Pictures from anything that an `Operator` has left of them.
-    EnsembleSparseCoder.degraded_by : The recovery of single blocks by an ensemble of your own.
+    EnsembleSparseCoder.degraded_by : The recovery of single blocks by an ensemble of your own. Local Gaussians
+        of your own are for the program: ``sparsemble train --method gaussians`` and ``recover --model``.
 
     Notes
     -----
@@ -80,8 +81,9 @@ class CompressiveRecovery(BaseEstimator):
     colour is measured by itself. A picture whose sides are no multiples of `block_size` is continued by its
     last row and column.
 
-    What ``sparsemble sense`` has written is read by ``numpy.load``: `phi`, `z` and `size` (height, width and
-    number of colours).
+    What ``sparsemble sense`` has written is read by ``numpy.load``: `phi`, `z`, `size` (height, width and
+    number of colours) and, with ``--means``, `means`. In colours `z` has all blocks of red first, then those of
+    green and blue: ``z.reshape(3, -1, len(phi))``.
 
     Examples
     --------
@@ -137,7 +139,14 @@ class CompressiveRecovery(BaseEstimator):
         measurements = _native.sense(to_planes(image), self.phi_)
         return measurements[0] if np.ndim(image) == 2 else measurements
 
-    def recover(self, measurements: ArrayLike, shape: tuple[int, ...], *, return_std: bool = False) -> Any:
+    def recover(
+        self,
+        measurements: ArrayLike,
+        shape: tuple[int, ...],
+        *,
+        means: ArrayLike | None = None,
+        return_std: bool = False,
+    ) -> Any:
         """Recover a picture from the measurements of its blocks.
 
         Parameters
@@ -146,6 +155,9 @@ class CompressiveRecovery(BaseEstimator):
             What `sense` has returned, or measurements made elsewhere with the same Φ.
         shape : (height, width) or (height, width, 3)
             The shape of the picture.
+        means : array-like of shape (n_blocks,) or (3, n_blocks), optional
+            The mean of every block in grey levels, if they were transmitted too. The list of a file of
+            ``sparsemble sense --means`` is taken as it is.
         return_std : bool, default=False
             Also return how far from the truth each pixel may be.
 
@@ -157,16 +169,18 @@ class CompressiveRecovery(BaseEstimator):
             Only if `return_std`: an estimate of the standard deviation of the error around each pixel, in
             grey levels. It is no bound.
         """
-        images, deviations = self._call(_native.recover, measurements, shape)
+        images, deviations = self._call(_native.recover, measurements, shape, means)
         recovered = from_planes(images, tuple(shape))
         return (recovered, from_planes(deviations, tuple(shape))) if return_std else recovered
 
-    def first_estimate(self, measurements: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def first_estimate(
+        self, measurements: ArrayLike, shape: tuple[int, ...], *, means: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
         """Recover every block on its own: what `recover` starts from, in a small part of its time.
 
         Parameters
         ----------
-        measurements, shape
+        measurements, shape, means
             As for `recover`.
 
         Returns
@@ -179,9 +193,15 @@ class CompressiveRecovery(BaseEstimator):
             raise ValueError(
                 f"only blocks of 8 × 8 pixels have a first estimate, not those of {pixels} pixels"
             )
-        return from_planes(self._call(_native.first_estimate, measurements, shape), tuple(shape))
+        return from_planes(self._call(_native.first_estimate, measurements, shape, means), tuple(shape))
 
-    def _call(self, function: Callable[..., Any], measurements: ArrayLike, shape: tuple[int, ...]) -> Any:
+    def _call(
+        self,
+        function: Callable[..., Any],
+        measurements: ArrayLike,
+        shape: tuple[int, ...],
+        means: ArrayLike | None,
+    ) -> Any:
         """Check all there is to check, and run a function of the compiled code."""
         noise = check_noise("noise", self.noise)
         phi = self.phi_
@@ -190,8 +210,9 @@ class CompressiveRecovery(BaseEstimator):
         if phi.shape[1] < _PIXELS:  # larger blocks make any picture large enough
             check_large_enough(size)
         values = _check_measurements(measurements, phi, size)
+        known = None if means is None else _check_means(means, values.shape[:2])
         with running(self.n_threads, self.progress, int(np.prod(size))) as run:
-            return function(values, phi, size[:2], noise, run)
+            return function((values, known), phi, size[:2], noise, run)
 
     @property
     def phi_(self) -> NDArray[np.float64]:
@@ -227,6 +248,16 @@ class CompressiveRecovery(BaseEstimator):
         if not 0 < self.ratio <= 1:
             raise ValueError(f"ratio={self.ratio}: must be above 0 and at most 1")
         return max(1, round(self.ratio * pixels))
+
+
+def _check_means(means: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return means as `(n_planes, n_blocks)`."""
+    values = np.ascontiguousarray(means, dtype=np.float64)
+    if values.size != math.prod(shape):
+        expected = shape if shape[0] > 1 else shape[1:]
+        raise ValueError(f"means has shape {values.shape}; a picture with as many blocks has {expected}")
+    check_finite("means", values)
+    return values.reshape(shape)
 
 
 def _check_measurements(

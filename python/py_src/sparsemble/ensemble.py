@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import LinearOperator
 from sklearn.utils.validation import check_is_fitted
 
 from sparsemble import _native
@@ -131,7 +132,7 @@ class EnsembleSparseCoder(TrainedModel):
         positive: bool = False,
         validation_fraction: float | None = None,
         patience: int = 5,
-        phi: ArrayLike | str | None = None,
+        phi: ArrayLike | LinearOperator | str | None = None,
         coder_tol: float | None = None,
         coder_max_iter: int | None = None,
         random_state: Any = None,
@@ -207,7 +208,7 @@ class EnsembleSparseCoder(TrainedModel):
         X : array-like of shape (n_samples, n_features)
             Samples; converted to the dtype the model was trained in.
         return_spread : bool, default=False
-            Also return how far the dictionaries are apart.
+            Also return how far the dictionaries are apart; there must be at least two.
 
         Returns
         -------
@@ -218,8 +219,7 @@ class EnsembleSparseCoder(TrainedModel):
             the unit of the samples. It measures the uncertainty, but sees only where the dictionaries
             differ: it is no bound on the error.
         """
-        approximations, spread = self._approximate(X)
-        return (approximations, spread) if return_spread else approximations
+        return self._approximate_with_spread(X) if return_spread else self._approximate(X)[0]
 
     def with_beta(self, beta: ArrayLike) -> "EnsembleSparseCoder":
         """Return the same dictionaries with other weights, such as those of `ensemble_weights`.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import LinearOperator
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -122,7 +123,9 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         return self._approximate(X)[0]
 
-    def degraded_by(self: Estimator, phi: ArrayLike | str | None = None) -> Estimator:
+    def degraded_by(
+        self: Estimator, phi: ArrayLike | LinearOperator | str | None = None
+    ) -> Estimator:
         """Return the model for samples that are seen through Φ.
 
         The copy takes measurements z = Φx where this estimator takes samples x. It codes them in the atoms
@@ -170,7 +173,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         sample_weight: ArrayLike | None,
         recipe: dict[str, Any],
         *,
-        phi: ArrayLike | str | None = None,
+        phi: ArrayLike | LinearOperator | str | None = None,
         dict_init: ArrayLike | None = None,
     ) -> "Training":
         # The compiled code looks for NaN as it reads.
@@ -213,7 +216,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         whole["seed"] = seed_of(self.random_state)
         return whole
 
-    def _approximate(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    def _approximate(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
         samples = self._check_samples(X)
         with running(self.n_threads, self.progress, len(samples)) as run:
             approximations, spread, unconverged = self._model.approximate(samples, run)
@@ -221,6 +224,12 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             message = f"the codes of {unconverged} of {len(samples)} samples did not converge"
             advice = help_for_codes(self._model.coder)
             warnings.warn(f"{message}; {advice}", ConvergenceWarning, stacklevel=3)
+        return approximations, spread
+
+    def _approximate_with_spread(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        approximations, spread = self._approximate(X)
+        if spread is None:
+            raise ValueError("return_spread=True: one dictionary has no other that it can differ from")
         return approximations, spread
 
     def _check_samples(self, X: ArrayLike) -> NDArray[Any]:

@@ -134,6 +134,28 @@ class MultilevelDictionary(TrainedModel):
         self._train(X, sample_weight, recipe).warn()
         return self
 
+    def approximate(self, X: ArrayLike, *, return_spread: bool = False) -> Any:
+        """Code samples and add up what the levels make of them, without keeping the codes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; converted to the dtype the model was trained in.
+        return_spread : bool, default=False
+            Also return how far the dictionaries of the levels are apart; there must be at least two a level.
+
+        Returns
+        -------
+        approximations : ndarray of shape (n_samples, n_features)
+            The sum over all levels for each sample.
+        spread : ndarray of shape (n_samples,)
+            Only if `return_spread`: the root of ``Σ_s mean_l ‖c_sl − c_s‖²``, where ``c_sl`` is what
+            dictionary l of level s makes of what was left and ``c_s`` the mean of these, in the unit of the
+            samples. It measures the uncertainty, but sees only where the dictionaries differ: it is no bound
+            on the error.
+        """
+        return self._approximate_with_spread(X) if return_spread else self._approximate(X)[0]
+
     @property
     def levels_(self) -> list[list[NDArray[Any]]]:
         """The dictionaries of each level."""

@@ -8,14 +8,17 @@ stored.
 """
 
 import numbers
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from sparsemble import _native
 from sparsemble._pictures import (
+    check_count,
     check_finite,
     check_large_enough,
     check_noise,
@@ -162,7 +165,8 @@ def deblur(
     image : array-like of shape (height, width) or (height, width, 3)
         The blurred picture, in the scales of `denoise`.
     kernel : float or array-like of shape (odd, odd)
-        The standard deviation of a Gaussian, in pixels; or any kernel, with the pixel itself in its middle.
+        The standard deviation of a Gaussian, in pixels; or any kernel, with the pixel itself in its middle,
+        which is scaled to sum to 1, with a warning if it did not.
         The picture was convolved with it and mirrored at its border, as by ``scipy.ndimage.convolve``.
     noise : float, default=1
         The standard deviation of the noise that came after the blur, in grey levels of 0 to 255. At least
@@ -204,9 +208,10 @@ def deblur(
 
 def restore(
     measurements: ArrayLike,
-    operator: Operator,
+    operator: LinearOperator,
     noise: float = 0.0,
     *,
+    shape: tuple[int, int] | None = None,
     return_std: bool = False,
     n_threads: int | None = None,
     progress: Progress = None,
@@ -220,24 +225,27 @@ def restore(
     mask                    `inpaint`
     blur                    `deblur`
     projections             the recovery of `CompressiveRecovery`
-    blur with decimation    turns of a prior and of the measurements, starting from an even picture
+    anything else           turns of a prior and of the measurements, starting from an even picture
     ======================= =========================================================================
 
     Parameters
     ----------
-    measurements : array-like of shape ``operator.output_shape``, or with the channels of colours in front
-        z = Φy + noise: what ``operator.apply`` makes of a picture with black 0 and white 255. Integers are
-        taken as they are, whatever their dtype.
-    operator : Operator
-        Φ, for pictures of this height and width.
+    measurements : array-like of shape ``operator.output_shape``, or ``(*operator.output_shape, 3)``
+        z = Φy + noise: what ``operator.apply`` makes of a picture with black 0 and white 255, or in colours of
+        each of them. Integers are taken as they are, whatever their dtype.
+    operator : Operator, or any LinearOperator of SciPy
+        Φ, for pictures of this height and width. One of SciPy measures a picture as a vector, row by row, and
+        needs `shape`; what it measures is a vector too. It is asked from the thread of the caller.
     noise : float, default=0
         The standard deviation of the noise in the measurements, in grey levels of 0 to 255.
+    shape : (int, int), optional
+        Height and width of the picture, for an operator of SciPy; an `Operator` knows them.
     return_std, n_threads, progress
         As for `denoise`.
 
     Returns
     -------
-    restored : ndarray of float64 of shape ``operator.input_shape``, or with the channels of colours in front
+    restored : ndarray of float64 of shape (height, width), or (height, width, 3)
         The picture, black 0 and white 255, neither rounded nor clipped.
     std : ndarray of float64 of the same shape
         Only if `return_std`: an estimate of the standard deviation of the error around each pixel.
@@ -257,24 +265,45 @@ def restore(
     True
     """
     deviation = check_noise("noise", noise)
-    if not isinstance(operator, Operator):
-        raise TypeError(f"operator is of type {type(operator).__name__}; it must be a sparsemble.Operator")
-    if len(operator.input_shape) != 2:
-        raise ValueError(f"{operator!r} is for samples; make one for a picture, with shape (height, width)")
+    size, measured = _shapes(operator, shape)
     values = np.asarray(measurements, dtype=np.float64)
-    before = values.ndim - len(operator.output_shape)
-    if before not in (0, 1) or values.shape[before:] != operator.output_shape or values.size == 0:
-        raise ValueError(
-            f"measurements has shape {values.shape}; what {operator!r} measures has {operator.output_shape}"
-        )
+    if values.shape not in (measured, (*measured, 3)) or values.size == 0:
+        raise ValueError(f"measurements has shape {values.shape}; what {operator!r} measures has {measured}")
     check_finite("measurements", values)
-    check_large_enough(operator.input_shape)
-    planes = np.ascontiguousarray(values.reshape(-1, operator.shape[0]))
-    what = (operator.spec, operator.input_shape, operator.block_size)
-    shape = values.shape[:before] + operator.input_shape
-    with running(n_threads, progress, int(np.prod(shape))) as run:
-        images, deviations = _native.restore(planes, what, deviation, run)
-    return (images.reshape(shape), deviations.reshape(shape)) if return_std else images.reshape(shape)
+    colours = values.shape[len(measured) :]
+    planes = np.ascontiguousarray(values.reshape(operator.shape[0], -1).T)
+
+    def work(run: RunOptions) -> Restored:
+        if isinstance(operator, Operator):
+            return _native.restore(planes, operator._phi, size, deviation, run)
+        ways = (operator.matvec, operator.rmatvec)
+        ways[1](ways[0](np.zeros(operator.shape[1])))  # what does not work at all is seen before the work
+        return _native.restore_linear(planes, ways, size, deviation, run)
+
+    return _restored((*size, *colours), work, return_std=return_std, n_threads=n_threads, progress=progress)
+
+
+def _shapes(
+    operator: LinearOperator, shape: tuple[int, int] | None
+) -> tuple[tuple[int, int], tuple[int, ...]]:
+    """Return the shape of the picture and that of what is measured of it."""
+    if isinstance(operator, Operator):
+        if len(operator.input_shape) != 2:
+            raise ValueError(f"{operator!r} is for samples; make one for a picture, with shape (height, width)")
+        if shape not in (None, operator.input_shape):
+            raise ValueError(f"shape={shape}: {operator!r} is for another; leave it out")
+        return operator.input_shape, operator.output_shape
+    if not isinstance(operator, LinearOperator):
+        raise TypeError(
+            f"operator is of type {type(operator).__name__}; it must be a sparsemble.Operator, which "
+            "Operator.from_matrix makes of a matrix, or a LinearOperator of SciPy"
+        )
+    if shape is None:
+        raise ValueError(f"shape: give the height and width of the picture that {operator!r} measures")
+    size = (check_count("shape", shape[0]), check_count("shape", shape[1]))
+    if size[0] * size[1] != operator.shape[1]:
+        raise ValueError(f"shape={shape}: {operator!r} measures {operator.shape[1]} pixels")
+    return size, (operator.shape[0],)
 
 
 def _restored(
@@ -302,4 +331,13 @@ def _check_kernel(kernel: ArrayLike) -> float | NDArray[np.float64]:
             f"kernel has shape {taps.shape}; it must have two dimensions, or be the width of a Gaussian"
         )
     check_finite("kernel", taps)
-    return taps
+    total = float(taps.sum())
+    if not total > 1e-9 * float(np.abs(taps).sum()):
+        raise ValueError(f"kernel sums to {total:g}; a blur keeps the brightness, so it must be positive")
+    if abs(total - 1.0) > 1e-3:
+        warnings.warn(
+            f"kernel sums to {total:g}, which would change the brightness of a picture; it is scaled to 1",
+            UserWarning,
+            stacklevel=3,
+        )
+    return taps / total if abs(total - 1.0) > 1e-12 else taps

@@ -104,6 +104,7 @@ impl Command {
                     .iter_mut()
                     .chain(&mut it.model)
                     .chain(&mut it.phi)
+                    .chain(&mut it.means)
                     .chain(&mut it.picture.reference)
                     .collect(),
                 output: Some((&mut it.picture.output, Kind::Picture)),

@@ -90,7 +90,7 @@ pub(crate) struct ReconstructArguments {
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
 
-    /// Write how far the members of the ensemble are from each other, a number a sample: .npy or .csv.
+    /// Write how far the members of an ensemble, or those of each level, are from each other, a number a sample: .npy or .csv.
     #[arg(long, value_name = "FILE", requires = "samples")]
     pub(crate) spread: Option<PathBuf>,
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
-use sparsemble::recipe::Method;
+use sparsemble_paper::Contender;
 
 use super::{BatchArguments, RunArguments};
 
@@ -69,14 +69,27 @@ Examples:
   sparsemble recover z.npz -o photo.png --reference original.png --uncertainty error.png
   sparsemble recover z.npz -o photo.png --preset paper --method boost-km
   sparsemble recover z.npy --phi phi.mat --size 512x512 -o photo.png
+  sparsemble recover z.npy --phi phi.npy --means means.npy --size 512x512x3 -o colours.png
   sparsemble recover measured/ -o photos/ --reference originals/
 
 Presets:
   best   every block by local Gaussians, then turns of a non-local prior and of the measurements on the whole picture
-  paper  every block on its own, by the lasso in an ensemble (λ = 0.1 for intensities from 0 to 1)
+  paper  every block on its own, by a method of Table 1 with its settings (λ = 0.1 for intensities from 0 to 1, K = 256,
+         L = 50; boosting is trained through Φ). In the reading that fits Table 1 best the means of blocks are
+         transmitted: `sparsemble sense --means`. Without them they are estimated.
 
 Nothing need be trained: the Gaussians are part of the program, and the ensembles of the paper are made of patches of
-photographs that are.")]
+photographs that are.
+
+With --reference the linear estimator of the least mean squared error (LMMSE) is compared too: a method should beat it.
+
+--uncertainty of `best` is an estimate of the size of errors, whose calibration docs/RESTORATION.md has. That of `paper` is
+the spread of the members, the same for all pixels of a block: it tells where errors are likely, and is no estimate of their
+size.
+
+Measurements of your own are those of grey levels from 0 to 255, a block a row. The pixels of a block go row by row, as do
+the blocks of a picture; in colour all blocks of red come first, then green, then blue. A picture whose sides are no
+multiples of the block's is continued by its last row and column.")]
 pub(crate) struct RecoverArguments {
     /// What `sparsemble sense` has written, files or folders; or any matrix of measurements, a block a row, with --phi and --size.
     #[arg(value_name = "Z", required = true)]
@@ -86,9 +99,9 @@ pub(crate) struct RecoverArguments {
     #[arg(long, default_value = "best")]
     pub(crate) preset: Preset,
 
-    /// The method of the preset `paper` [default: rand-ex-av].
+    /// The method of the preset `paper`; others are trained by `sparsemble train` and given by --model [default: rand-ex-av].
     #[arg(long, value_name = "METHOD", conflicts_with = "model")]
-    pub(crate) method: Option<Method>,
+    pub(crate) method: Option<PaperMethod>,
 
     /// A model of your own: local Gaussians for the preset `best`, any other for `paper`.
     #[arg(long, value_name = "MODEL")]
@@ -98,9 +111,13 @@ pub(crate) struct RecoverArguments {
     #[arg(long, value_name = "PHI", requires = "size")]
     pub(crate) phi: Option<PathBuf>,
 
-    /// The size of the picture, WIDTHxHEIGHT, if Z does not hold it.
+    /// The size of the picture, WIDTHxHEIGHT or in colour WIDTHxHEIGHTx3, if Z does not hold it.
     #[arg(long, value_name = "SIZE", requires = "phi")]
     pub(crate) size: Option<String>,
+
+    /// The mean of every block in grey levels, if Z does not hold it and it is known: a list, .npy, .npz, .csv or .mat.
+    #[arg(long, value_name = "MEANS", requires = "phi")]
+    pub(crate) means: Option<PathBuf>,
 
     /// The standard deviation of the noise in the measurements, in grey levels from 0 to 255.
     #[arg(long, value_name = "SIGMA", default_value_t = 0.0)]
@@ -141,7 +158,7 @@ pub(crate) struct RestoreArguments {
     #[arg(long, value_name = "MASK", required_if_eq("task", "inpaint"))]
     pub(crate) mask: Option<PathBuf>,
 
-    /// What the picture was blurred by, for deblur: gaussian:sigma=1.6, or a matrix file.
+    /// What the picture was blurred by, for deblur: gaussian:sigma=1.6, or a matrix file, which is scaled to sum to 1.
     #[arg(long, value_name = "KERNEL", required_if_eq("task", "deblur"))]
     pub(crate) kernel: Option<String>,
 
@@ -164,7 +181,7 @@ pub(crate) struct PictureArguments {
     pub(crate) reference: Option<PathBuf>,
 
     /// Write how far from the truth each pixel may be: .npy or .csv in grey levels, or a picture with ten times
-    /// as many. For one picture.
+    /// as many. In colour a .npy file is height × width × 3, and a .csv file has one colour below the other. For one picture.
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
 
@@ -188,6 +205,49 @@ pub(crate) enum Preset {
     Best,
     /// As the paper does.
     Paper,
+}
+
+/// A method of Table 1, or the linear estimator that all of them should beat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PaperMethod {
+    /// One dictionary by alternating optimisation.
+    AltOpt,
+    /// Boosted examples, trained through Φ.
+    BoostEx,
+    /// Boosted K-Means centres, trained through Φ.
+    BoostKm,
+    /// Random examples, averaged.
+    RandExAv,
+    /// Levels of random examples, averaged.
+    ExMld,
+    /// The linear estimator of the least mean squared error.
+    Lmmse,
+}
+
+impl PaperMethod {
+    pub(crate) fn contender(self) -> Contender {
+        match self {
+            Self::AltOpt => Contender::AltOpt,
+            Self::BoostEx => Contender::BoostEx,
+            Self::BoostKm => Contender::BoostKm,
+            Self::RandExAv => Contender::RandExAv,
+            Self::ExMld => Contender::ExMld,
+            Self::Lmmse => Contender::Lmmse,
+        }
+    }
+}
+
+impl Display for PaperMethod {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
+    }
+}
+
+impl RecoverArguments {
+    /// The method that was given, or the default.
+    pub(crate) fn method(&self) -> PaperMethod {
+        self.method.unwrap_or(PaperMethod::RandExAv)
+    }
 }
 
 impl RestoreArguments {

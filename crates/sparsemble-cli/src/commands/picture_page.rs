@@ -16,6 +16,7 @@ pub(super) struct PicturePage {
     pub(super) layers: Vec<Layer>,
     /// Which of them is the result.
     pub(super) result: usize,
+    /// None if there is one opinion alone.
     pub(super) deviations: Vec<GrayImage>,
     /// Dictionaries that were used, and what they are called.
     pub(super) atoms: Vec<(String, GrayImage)>,
@@ -30,9 +31,11 @@ impl PicturePage {
         }
         let stage = compare(&self.layers, self.result, &self.window.words())?;
         page.section("pictures", "Before and after", &format!("{HINT}{stage}"));
-        let caption = "How far from the truth each pixel may be, by how far the opinions that were combined are apart: light \
-                       where they disagree.";
-        page.section("uncertainty", "How sure it is", &heat_map(&self.deviations, caption, Run::threads(threads))?);
+        if !self.deviations.is_empty() {
+            let caption = "How far from the truth each pixel may be, by how far the opinions that were combined are apart: \
+                           light where they disagree.";
+            page.section("uncertainty", "How sure it is", &heat_map(&self.deviations, caption, Run::threads(threads))?);
+        }
         if !self.atoms.is_empty() {
             page.section("atoms", "The atoms", &mosaics_side_by_side(&self.atoms)?);
         }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sparsemble::matrix_file::MatrixFile;
 use sparsemble::metrics::Residuals;
 use sparsemble::model_file::Loaded;
-use sparsemble::{Matrix, MatrixView, Model, Run, Scalar, matrix_file, model_file};
+use sparsemble::{Matrix, MatrixView, Run, Scalar, matrix_file, model_file};
 
 use super::represent;
 use crate::args::ReconstructArguments;
@@ -55,12 +55,13 @@ fn from_samples<T: Scalar>(
 ) -> Result<Outcome<T>> {
     let (model, measured) = represent::model_for(loaded, samples.n_features(), arguments.measurements)?;
     let coder = represent::coder(&arguments.coder, &model)?;
-    if arguments.spread.is_some() && !matches!(model, Model::Ensemble(_)) {
-        bail!("only an ensemble has members that can differ; leave --spread out");
-    }
     let approximation = model.approximate(samples.view(), &coder, run)?;
-    if let Some(path) = &arguments.spread {
-        matrix_file::write(path, MatrixView::from_columns(&approximation.spread, 1, approximation.spread.len())?)?;
+    match (&arguments.spread, &approximation.spread) {
+        (Some(path), Some(spread)) => matrix_file::write(path, MatrixView::from_columns(spread, 1, spread.len())?)?,
+        (Some(_), None) => {
+            bail!("--spread: the model has one dictionary, and none that it can differ from; leave it out")
+        }
+        (None, _) => {}
     }
     // Measurements cannot be compared with what they were measured of.
     let comparable = !measured && model.n_inputs() == model.n_features();

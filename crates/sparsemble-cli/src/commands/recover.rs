@@ -6,19 +6,21 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use serde_json::json;
-use sparsemble::coding::{Coder, Lasso};
-use sparsemble::degradation::{Degradation, Dense};
+use sparsemble::coding::Lasso;
+use sparsemble::degradation::Dense;
+use sparsemble::ensemble::LocalGaussians;
 use sparsemble::image::{BitDepth, GrayImage, Layout, Size, WHITE};
-use sparsemble::patch::TrainingPatches;
-use sparsemble::recipe::{Method, Recipe, TrainingSet};
-use sparsemble::restoration::{Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, natural_gaussians, recover};
-use sparsemble::{Matrix, Model, Run, model_file};
+use sparsemble::restoration::{
+    BlockPicture, Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, recover, recover_blocks,
+};
+use sparsemble::{Model, Run, model_file};
+use sparsemble_paper::{Contender, Known, Means, Recovery, Sensing};
 
 use super::measured::Measured;
 use super::mosaics::mosaics;
 use super::picture_page::{PicturePage, layer, qualities};
 use super::restored::{Truth, decibels, depth, fitted, truth, works, write, written};
-use crate::args::{Preset, RecoverArguments};
+use crate::args::{PaperMethod, Preset, RecoverArguments};
 use crate::batch::{self, Outcome, Work};
 use crate::failure::Usage;
 use crate::html::Window;
@@ -26,26 +28,40 @@ use crate::photographs;
 use crate::pictures::{are_many, measurements_of};
 use crate::progress::Progress;
 
-/// λ of the paper, for intensities from 0 to 1.
-const LAMBDA: f64 = 0.1;
-/// Dictionaries and patches of the paper's ensembles.
-const N_MODELS: usize = 50;
-const N_PATCHES: usize = 20_000;
-
 pub(crate) fn run(arguments: &RecoverArguments) -> Result<()> {
-    if arguments.method.is_some() && arguments.preset == Preset::Best {
-        return Err(Usage("--method is for the preset `paper`; add --preset paper or leave it out".into()).into());
-    }
+    check(arguments)?;
     let (inputs, many) = (measurements_of(&arguments.measurements)?, are_many(&arguments.measurements));
     let works = works(inputs, many, &arguments.picture, arguments.run.force)?;
     let progress = Progress::start("recovering")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
-    let mut models = BTreeMap::new();
+    let mut recoveries = BTreeMap::new();
     let outcome =
-        batch::each(&works, many, &progress, run, |work, run| Done::recover(arguments, work, &mut models, run))?;
+        batch::each(&works, many, &progress, run, |work, run| Done::recover(arguments, work, &mut recoveries, run))?;
     drop(progress);
     report(arguments, &outcome)
+}
+
+/// An option that the preset or its method does not use is refused and not passed over.
+fn check(arguments: &RecoverArguments) -> Result<()> {
+    let method = arguments.method();
+    let refused = match arguments.preset {
+        Preset::Best if arguments.method.is_some() => {
+            "--method is for the preset `paper`; add --preset paper or leave it out".to_owned()
+        }
+        Preset::Paper if arguments.noise > 0.0 && (arguments.model.is_some() || method != PaperMethod::Lmmse) => {
+            "--noise is for the preset `best` and the method lmmse; the others have their λ for it".to_owned()
+        }
+        Preset::Paper
+            if arguments.picture.uncertainty.is_some()
+                && arguments.model.is_none()
+                && !method.contender().has_spread() =>
+        {
+            format!("--uncertainty: {method} has one dictionary, and none that it can differ from; leave it out")
+        }
+        Preset::Best | Preset::Paper => return Ok(()),
+    };
+    Err(Usage(refused).into())
 }
 
 /// A picture that was recovered.
@@ -54,40 +70,61 @@ struct Done<'a> {
     size: Size,
     n_planes: usize,
     n_measurements: usize,
-    /// The share of the numbers that were measured.
+    /// The side of a block.
+    side: usize,
+    /// How many numbers were kept for each pixel.
     share: f64,
     method: String,
     psnr: Option<f64>,
     psnr_of_blocks: Option<f64>,
+    psnr_linear: Option<f64>,
     seconds: f64,
 }
 
-/// Models of the paper's methods by the side of their patches.
-type Models = BTreeMap<usize, Model<f32>>;
+/// What the paper's methods have learned, by the side of blocks and by whether the means of blocks are known.
+type Recoveries = BTreeMap<(usize, bool), Recovery>;
 
 impl<'a> Done<'a> {
-    fn recover(arguments: &RecoverArguments, work: &'a Work, models: &mut Models, run: Run<'_>) -> Result<Self> {
+    fn recover(
+        arguments: &RecoverArguments,
+        work: &'a Work,
+        recoveries: &mut Recoveries,
+        run: Run<'_>,
+    ) -> Result<Self> {
         let started = Instant::now();
         let measured = Measured::read(&work.input, arguments)?;
-        let (first, n_planes) = (&measured.planes[0], measured.planes.len());
+        let n_planes = measured.planes.len();
         let depth = depth(&arguments.picture, BitDepth::Eight);
-        let layout = Layout { size: first.image_size(), channels: n_planes, depth, profile: None, exif: None };
+        let layout = Layout { size: measured.size, channels: n_planes, depth, profile: None, exif: None };
         let layout = fitted(work, &layout)?;
         let truth = truth(&arguments.picture, &work.input, layout.size, n_planes)?;
-        let way = match arguments.preset {
-            Preset::Best => best(arguments, &measured, &truth, run)?,
-            Preset::Paper => paper(arguments, &measured, models, run)?,
+        // The linear estimator is quick, and asked for only to compare with.
+        let [first, last] = if truth.planes().is_some() { [run.part(0..9, 10), run.part(9..10, 10)] } else { [run; 2] };
+        let way = match (arguments.preset, &arguments.model) {
+            (Preset::Best, _) => best(arguments, &measured, &truth, first)?,
+            (Preset::Paper, Some(path)) => by_model(arguments, &measured, &model_file::load(path)?.model, first)?,
+            (Preset::Paper, None) => paper(arguments, &measured, recoveries, first)?,
         };
-        write(&arguments.picture, &work.output, &layout, (&way.planes, None))?;
-        let n_measurements = first.phi().n_measurements();
+        if arguments.picture.uncertainty.is_some() && way.deviations.is_empty() {
+            bail!("--uncertainty: the model has one dictionary, and none that it can differ from; leave it out");
+        }
+        write(&arguments.picture, &work.output, &layout, (&way.planes, None), &way.deviations)?;
+        let psnr_linear = if truth.planes().is_some() {
+            let linear = by_contender(Contender::Lmmse, arguments.noise, &measured, recoveries, last)?;
+            truth.psnr(linear.planes.iter())?
+        } else {
+            None
+        };
         let done = Self {
             work,
             size: layout.size,
             n_planes,
-            n_measurements,
-            share: measured.numbers_of_block() as f64 / first.phi().n_features() as f64,
-            psnr: truth.psnr(way.planes.iter().map(|plane| &plane.image))?,
+            n_measurements: measured.n_measurements,
+            side: measured.side,
+            share: measured.share(),
+            psnr: truth.psnr(way.planes.iter())?,
             psnr_of_blocks: if way.starts.is_empty() { None } else { truth.psnr(way.starts.iter())? },
+            psnr_linear,
             method: way.name.clone(),
             seconds: started.elapsed().as_secs_f64(),
         };
@@ -100,88 +137,125 @@ impl<'a> Done<'a> {
 }
 
 /// How the picture was recovered, and its planes.
+#[derive(Default)]
 struct Recovered {
     name: String,
-    planes: Vec<Restored>,
+    planes: Vec<GrayImage>,
+    /// How far from the truth each pixel may be; none if the model has one member alone.
+    deviations: Vec<GrayImage>,
     /// Every block by the local Gaussians alone, where that is the start and it is shown or compared.
     starts: Vec<GrayImage>,
     /// The dictionaries of the model.
     atoms: Vec<(String, GrayImage)>,
 }
 
+impl Recovered {
+    fn push(&mut self, BlockPicture { image, spread }: BlockPicture) {
+        self.planes.push(image);
+        self.deviations.extend(spread);
+    }
+}
+
 fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: Run<'_>) -> Result<Recovered> {
-    let gaussians = match &arguments.model {
-        None => natural_gaussians()?,
-        Some(path) => match model_file::load::<f32>(path)?.model {
-            Model::Gaussians(gaussians) => gaussians,
-            _ => bail!("{} holds no local Gaussians; give one that does, or --preset paper", path.display()),
-        },
-    };
+    let own = own_gaussians(arguments)?;
     let recovery = CompressiveRecovery { noise: arguments.noise, ..CompressiveRecovery::default() };
+    let shows_start = truth.planes().is_some() || arguments.picture.report.is_some();
     let count = measured.planes.len();
-    let mut recovered = Recovered { name: "best".into(), planes: Vec::new(), starts: Vec::new(), atoms: Vec::new() };
-    for (plane, measurements) in measured.planes.iter().enumerate() {
-        let part = run.part(plane..plane + 1, count);
-        let measurements = &match &measured.means {
-            Some(means) => measurements.with_means(&means[plane])?,
-            None => measurements.clone(),
+    let mut recovered = Recovered { name: "best".into(), ..Recovered::default() };
+    for (number, plane) in measured.planes.iter().enumerate() {
+        let part = run.part(number..number + 1, count);
+        let measurements = &match &plane.means {
+            Some(means) => plane.measurements.with_means(means)?,
+            None => plane.measurements.clone(),
         };
-        // Blocks of another size than that of the Gaussians in the library have no start of their own.
-        if arguments.model.is_none() && measurements.phi().n_features() != gaussians.n_features() {
-            recovered.planes.push(recover(measurements, arguments.noise, part)?);
-            continue;
+        if shows_start {
+            let start = match &own {
+                Some(gaussians) => Some(recovery.first_estimate(measurements, gaussians, part)?),
+                None => recover_blocks(measurements, arguments.noise, part)?,
+            };
+            recovered.starts.extend(start.map(|start| start.image));
         }
-        if truth.planes().is_some() || arguments.picture.report.is_some() {
-            recovered.starts.push(recovery.first_estimate(measurements, &gaussians, part)?.image);
-        }
-        recovered.planes.push(recovery.recover(measurements, &gaussians, &mut NonLocal::default(), part)?);
+        let Restored { image, deviation } = match &own {
+            Some(gaussians) => recovery.recover(measurements, gaussians, &mut NonLocal::default(), part)?,
+            None => recover(measurements, arguments.noise, part)?,
+        };
+        recovered.push(BlockPicture { image, spread: Some(deviation) });
     }
     Ok(recovered)
 }
 
-fn paper(arguments: &RecoverArguments, measured: &Measured, models: &mut Models, run: Run<'_>) -> Result<Recovered> {
-    let side = measured.planes[0].block_side();
-    let model = match models.entry(side) {
-        Entry::Occupied(ready) => ready.into_mut(),
-        Entry::Vacant(place) => place.insert(match &arguments.model {
-            Some(path) => model_file::load::<f32>(path)?.model,
-            None => trained(arguments.method.unwrap_or(Method::RandExAv), side, run.part(0..1, 2))?,
-        }),
-    };
-    let coder = Lasso::lambda(LAMBDA * WHITE);
-    let count = measured.planes.len();
-    let mut planes = Vec::new();
-    for (plane, measurements) in measured.planes.iter().enumerate() {
-        let part = run.part(1..2, 2).part(plane..plane + 1, count);
-        let dc = measured.means.as_ref().map_or(Dc::Free, |means| Dc::Known(&means[plane]));
-        let phi = Dense::new(measurements.phi().matrix().converted().view())?;
-        let values = measurements.values().converted();
-        let blocks = Blockwise { coder: &coder, dc }.recover(model, &phi, values.view(), part)?;
-        // All pixels of a block share its spread.
-        let pixels = phi.n_features();
-        let spread = Matrix::from_fn(pixels, blocks.spread.len(), |_, i| (blocks.spread[i] / side as f64) as f32);
-        planes.push(Restored {
-            image: measurements.assemble(blocks.values.view())?,
-            deviation: measurements.assemble(spread.view())?,
-        });
+fn own_gaussians(arguments: &RecoverArguments) -> Result<Option<LocalGaussians<f32>>> {
+    let Some(path) = &arguments.model else { return Ok(None) };
+    match model_file::load::<f32>(path)?.model {
+        Model::Gaussians(gaussians) => Ok(Some(gaussians)),
+        _ => bail!("{} holds no local Gaussians; give one that does, or --preset paper", path.display()),
     }
-    let name = format!("paper: {}", model.training().method);
-    let atoms = if arguments.picture.report.is_some() { mosaics(model)? } else { Vec::new() };
-    Ok(Recovered { name, planes, starts: Vec::new(), atoms })
 }
 
-/// A model of patches of the photographs that are part of the program.
-fn trained(method: Method, side: usize, run: Run<'_>) -> Result<Model<f32>> {
-    if method == Method::Gaussians {
-        return Err(Usage("gaussians are for the preset `best`; choose a method of the paper".into()).into());
+/// Every block on its own by a model from a file.
+fn by_model(arguments: &RecoverArguments, measured: &Measured, model: &Model<f32>, run: Run<'_>) -> Result<Recovered> {
+    let coder = Lasso::lambda(Sensing::paper(0).lambda * WHITE);
+    let count = measured.planes.len();
+    let name = format!("paper: {}", model.training().method);
+    let atoms = if arguments.picture.report.is_some() { mosaics(model)? } else { Vec::new() };
+    let mut recovered = Recovered { name, atoms, ..Recovered::default() };
+    for (number, plane) in measured.planes.iter().enumerate() {
+        let dc = plane.means.as_ref().map_or(Dc::Free, |means| Dc::Known(means));
+        let blockwise = Blockwise { coder: &coder, dc, noise: arguments.noise };
+        recovered.push(blockwise.picture(model, &plane.measurements, run.part(number..number + 1, count))?);
     }
-    let draw = TrainingPatches { side, count: N_PATCHES, ..TrainingPatches::default() };
-    let patches = draw.draw::<f32>(&photographs::training()?)?;
-    let n_models = if method.has_models() { N_MODELS } else { 1 };
-    let default = Recipe::new(method);
-    let coder = if method == Method::KSvd { default.coder.clone() } else { Coder::lambda(LAMBDA * WHITE) };
-    let recipe = Recipe { n_models, coder, max_iterations: default.max_iterations.min(10), ..default };
-    Ok(recipe.train(TrainingSet::new(patches.view()), &mut |_, _| Ok(()), run)?.model)
+    Ok(recovered)
+}
+
+/// The preset of the paper: a method of Table 1.
+fn paper(
+    arguments: &RecoverArguments,
+    measured: &Measured,
+    recoveries: &mut Recoveries,
+    run: Run<'_>,
+) -> Result<Recovered> {
+    let method = arguments.method();
+    let mut recovered = by_contender(method.contender(), arguments.noise, measured, recoveries, run)?;
+    recovered.name = format!("paper: {method}");
+    if arguments.picture.report.is_some() {
+        let phi = Dense::new(measured.planes[0].measurements.phi().matrix().converted().view())?;
+        let recovery = recovery_for(measured, recoveries)?;
+        recovered.atoms = mosaics(&*recovery.model(method.contender(), &phi, Run::default())?)?;
+    }
+    Ok(recovered)
+}
+
+/// Every plane by a method of Table 1, which learns from the photographs that are part of the program.
+fn by_contender(
+    contender: Contender,
+    noise: f64,
+    measured: &Measured,
+    recoveries: &mut Recoveries,
+    run: Run<'_>,
+) -> Result<Recovered> {
+    let recovery = recovery_for(measured, recoveries)?;
+    let count = measured.planes.len();
+    let mut recovered = Recovered::default();
+    for (number, plane) in measured.planes.iter().enumerate() {
+        let known = Known { means: plane.means.as_deref(), noise };
+        let part = run.part(number..number + 1, count);
+        recovered.push(recovery.picture(contender, &plane.measurements, known, part)?);
+    }
+    Ok(recovered)
+}
+
+/// The reading of Table 1 for blocks of this side. The paper transmits the means of blocks; where they are not among the
+/// measurements they are estimated.
+fn recovery_for<'a>(measured: &Measured, recoveries: &'a mut Recoveries) -> Result<&'a mut Recovery> {
+    let known = measured.planes.iter().all(|plane| plane.means.is_some());
+    Ok(match recoveries.entry((measured.side, known)) {
+        Entry::Occupied(ready) => ready.into_mut(),
+        Entry::Vacant(place) => {
+            let means = if known { Means::Known } else { Means::Free };
+            let settings = Sensing { block_side: measured.side, means, ..Sensing::paper(0) };
+            place.insert(Recovery::prepare(settings, &photographs::training()?)?)
+        }
+    })
 }
 
 /// The page to look at.
@@ -192,7 +266,7 @@ fn page(arguments: &RecoverArguments, (way, truth): (&Recovered, &Truth), done: 
         layers.push(layer("every block on its own", done.psnr_of_blocks, window.cut_all(&way.starts)?));
     }
     let result = layers.len();
-    layers.push(layer("recovered", done.psnr, window.cut_all(way.planes.iter().map(|plane| &plane.image))?));
+    layers.push(layer("recovered", done.psnr, window.cut_all(&way.planes)?));
     if let Some(truth) = truth.planes() {
         layers.push(layer("original", None, window.cut_all(truth)?));
     }
@@ -207,18 +281,19 @@ fn page(arguments: &RecoverArguments, (way, truth): (&Recovered, &Truth), done: 
             way.name,
             done.seconds
         ),
-        facts: qualities(&[("PSNR of every block on its own", done.psnr_of_blocks), ("PSNR recovered", done.psnr)]),
+        facts: qualities(&[
+            ("PSNR of the linear estimator (LMMSE)", done.psnr_linear),
+            ("PSNR of every block on its own", done.psnr_of_blocks),
+            ("PSNR recovered", done.psnr),
+        ]),
         window,
         layers,
         result,
-        deviations: window.cut_all(way.planes.iter().map(|plane| &plane.deviation))?,
+        deviations: window.cut_all(&way.deviations)?,
         atoms: way.atoms.clone(),
         settings: vec![
             ("measurements", done.work.input.display().to_string()),
-            (
-                "of each block",
-                format!("{} for {:.0} pixels", done.n_measurements, done.n_measurements as f64 / done.share),
-            ),
+            ("of each block", format!("{} for {} pixels", done.n_measurements, done.side * done.side)),
             ("method", way.name.clone()),
             ("noise", format!("{} grey levels", arguments.noise)),
         ],
@@ -227,11 +302,12 @@ fn page(arguments: &RecoverArguments, (way, truth): (&Recovered, &Truth), done: 
 
 fn report(arguments: &RecoverArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
     let line = |done: &Done<'_>| {
-        let Done { work, size, share, method, psnr, psnr_of_blocks, seconds, .. } = done;
+        let Done { work, size, share, method, psnr, psnr_of_blocks, psnr_linear, seconds, .. } = done;
         let compared = psnr.map_or(String::new(), |psnr| format!("\nPSNR {psnr:.2} dB"));
         let alone = psnr_of_blocks.map_or(String::new(), |alone| format!("; every block on its own {alone:.2} dB"));
+        let linear = psnr_linear.map_or(String::new(), |linear| format!("; linear estimator (LMMSE) {linear:.2} dB"));
         format!(
-            "{}: {size} pixels from {:.1} % of their numbers, by {method} ({seconds:.1} s){compared}{alone}\nwrote {}",
+            "{}: {size} pixels from {:.1} % of their numbers, by {method} ({seconds:.1} s){compared}{alone}{linear}\nwrote {}",
             work.input.display(),
             100.0 * share,
             written(&arguments.picture, &work.output)
@@ -248,6 +324,7 @@ fn report(arguments: &RecoverArguments, outcome: &Outcome<Done<'_>>) -> Result<(
             "method": done.method,
             "psnr": decibels(done.psnr),
             "psnr_of_blocks": decibels(done.psnr_of_blocks),
+            "psnr_linear": decibels(done.psnr_linear),
             "seconds": done.seconds,
         })
     };

@@ -17,6 +17,7 @@ use crate::args::{RestoreArguments, Task};
 use crate::batch::{self, Outcome, Work};
 use crate::failure::Usage;
 use crate::html::Window;
+use crate::output::warn;
 use crate::pictures::{are_many, pictures_of};
 use crate::progress::Progress;
 
@@ -60,11 +61,13 @@ impl<'a> Done<'a> {
         let planes = damaged.iter().enumerate();
         let planes = planes.map(|(number, plane)| damage.undo(plane, run.part(number..number + 1, n_planes)));
         let planes = planes.collect::<sparsemble::Result<Vec<_>>>()?;
-        write(&arguments.picture, &work.output, &layout, (&planes, alpha))?;
-        let psnr = [truth.psnr(damaged.iter())?, truth.psnr(planes.iter().map(|plane| &plane.image))?];
+        let planes = planes.into_iter().map(|Restored { image, deviation }| (image, deviation));
+        let (images, deviations): (Vec<_>, Vec<_>) = planes.unzip();
+        write(&arguments.picture, &work.output, &layout, (&images, alpha), &deviations)?;
+        let psnr = [truth.psnr(damaged.iter())?, truth.psnr(images.iter())?];
         let done = Self { work, size, n_planes, psnr, seconds: started.elapsed().as_secs_f64() };
         if let Some(path) = &arguments.picture.report {
-            let page = page(arguments, (&damaged, &damage, &planes, &truth), &done)?;
+            let page = page(arguments, (&damaged, &damage, &truth), (&images, &deviations), &done)?;
             sparsemble_paper::write(path, page.html(arguments.run.threads)?)?;
         }
         Ok(done)
@@ -126,7 +129,12 @@ fn mask(path: &Path, size: Size) -> Result<Mask> {
 /// A blur by its text, or a kernel from a file.
 fn kernel(text: &str, size: Size) -> Result<Blur> {
     if matrix_file::is_matrix_file(Path::new(text)) {
-        return Ok(Blur::new(size, matrix_of_rows(Path::new(text))?.view())?);
+        let (blur, sum) =
+            Blur::of_unit_sum(size, matrix_of_rows(Path::new(text))?.view()).with_context(|| text.to_owned())?;
+        if (sum - 1.0).abs() > 1e-3 {
+            warn(&format!("the kernel {text} sums to {sum}, which would change the brightness; it is scaled to 1"))?;
+        }
+        return Ok(blur);
     }
     let sigma = text.strip_prefix("gaussian:sigma=").and_then(|sigma| sigma.parse().ok());
     match sigma {
@@ -149,7 +157,8 @@ fn painted(planes: &[GrayImage], mask: &Mask) -> sparsemble::Result<Vec<GrayImag
 /// The page to look at.
 fn page(
     arguments: &RestoreArguments,
-    (damaged, damage, planes, truth): (&[GrayImage], &Damage, &[Restored], &Truth),
+    (damaged, damage, truth): (&[GrayImage], &Damage, &Truth),
+    (images, deviations): (&[GrayImage], &[GrayImage]),
     Done { work, size, psnr: [psnr_before, psnr], seconds, .. }: &Done<'_>,
 ) -> Result<PicturePage> {
     let (window, sigma) = (Window::of(*size), arguments.sigma());
@@ -166,7 +175,7 @@ fn page(
         Damage::Denoise(_) | Damage::Deblur(..) => window.cut_all(damaged)?,
     };
     let before = layer("before", *psnr_before, before);
-    let mut layers = vec![before, layer("restored", *psnr, window.cut_all(planes.iter().map(|plane| &plane.image))?)];
+    let mut layers = vec![before, layer("restored", *psnr, window.cut_all(images)?)];
     if let Some(truth) = truth.planes() {
         layers.push(layer("original", None, window.cut_all(truth)?));
     }
@@ -182,7 +191,7 @@ fn page(
         window,
         layers,
         result: 1,
-        deviations: window.cut_all(planes.iter().map(|plane| &plane.deviation))?,
+        deviations: window.cut_all(deviations)?,
         atoms: Vec::new(),
         settings,
     })

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use sparsemble::image::{
     BitDepth, GrayImage, Layout, Picture, PictureFormat, Size, read, read_picture, write_by_rows, write_picture,
 };
+use sparsemble::matrix_file;
 use sparsemble::metrics::psnr;
-use sparsemble::restoration::Restored;
-use sparsemble::{Matrix, matrix_file};
 
 use crate::args::PictureArguments;
 use crate::batch::{self, Target, Work, renamed};
@@ -113,23 +112,18 @@ pub(super) fn write(
     arguments: &PictureArguments,
     output: &Path,
     layout: &Layout,
-    (planes, alpha): (&[Restored], Option<GrayImage>),
+    (planes, alpha): (&[GrayImage], Option<GrayImage>),
+    deviations: &[GrayImage],
 ) -> Result<()> {
-    let images = |of: fn(&Restored) -> &GrayImage| planes.iter().map(move |plane| of(plane).clone());
-    let mut channels = Some(images(|plane| &plane.image).chain(alpha).collect());
+    let mut channels = Some(planes.iter().cloned().chain(alpha).collect());
     write_by_rows(output, layout, layout.size.height, |_| Ok(channels.take().unwrap_or_default()))?;
-    match &arguments.uncertainty {
-        Some(path) => write_uncertainty(path, &images(|plane| &plane.deviation).collect::<Vec<_>>()),
-        None => Ok(()),
-    }
+    arguments.uncertainty.as_ref().map_or(Ok(()), |path| write_uncertainty(path, deviations))
 }
 
 /// Writes the deviations of planes: as they are to a matrix file, brighter to a picture.
 pub(super) fn write_uncertainty(path: &Path, deviations: &[GrayImage]) -> Result<()> {
     if matrix_file::is_matrix_file(path) {
-        let Size { width, height } = deviations[0].size();
-        let rows = deviations.iter().flat_map(|plane| plane.samples().iter().copied()).collect();
-        return Ok(matrix_file::write(path, Matrix::from_columns(rows, width, height * deviations.len())?.view())?);
+        return Ok(matrix_file::write_planes(path, deviations)?);
     }
     let brighter =
         |plane: &GrayImage| GrayImage::from_fn(plane.size(), |row, column| BRIGHTER * plane.row(row)[column]);

@@ -82,7 +82,7 @@ fn report(arguments: &SenseArguments, outcome: &Outcome<Done<'_>>) -> Result<()>
             work.input.display(),
             size.width * size.height * n_planes,
             if arguments.means { " and the mean" } else { "" },
-            100.0 * (n_measurements + usize::from(arguments.means)) as f64 / (side * side) as f64,
+            100.0 * measured::share(*size, *side, n_measurements + usize::from(arguments.means)),
             work.output.display()
         )
     };

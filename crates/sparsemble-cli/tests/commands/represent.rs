@@ -42,7 +42,7 @@ fn samples_are_approximated_with_their_errors_and_the_spread_of_the_members() {
     let model = load::<f32>(program.path("m")).unwrap().model;
     let expected = model.approximate(samples().view(), &Coder::lambda(0.1), Run::default()).unwrap();
     assert_eq!(read::<f32>(program.path("out.npy")).unwrap().to_matrix(), expected.values);
-    assert_eq!(read::<f64>(program.path("spread.npy")).unwrap().to_matrix().into_vec(), expected.spread);
+    assert_eq!(read::<f64>(program.path("spread.npy")).unwrap().to_matrix().into_vec(), expected.spread.unwrap());
 
     let original: Matrix<f32> = samples();
     let error = |i: usize| -> f64 {
@@ -79,7 +79,7 @@ fn levels_code_in_their_own_way_and_one_dictionary_has_no_spread() {
     let usage = program.fail("encode m samples.npy -o c.npz --sparsity 2", 2);
     assert_eq!(usage, "a multilevel dictionary codes in its own way; leave the coder out");
     let spread = program.fail("reconstruct m --samples samples.npy -o c.npy --spread s.npy", 1);
-    assert_eq!(spread, "only an ensemble has members that can differ; leave --spread out");
+    assert_eq!(spread, "--spread: the model has one dictionary, and none that it can differ from; leave it out");
 }
 
 #[test]

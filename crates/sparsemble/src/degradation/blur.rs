@@ -69,6 +69,25 @@ impl Blur {
         Self::by(size, vec![Convolution::new(kernel)])
     }
 
+    /// The same with a kernel that is scaled to sum to one, so that it keeps the brightness of pictures; also the sum that
+    /// it had.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); if the kernel does not sum to more than rounding.
+    pub fn of_unit_sum(size: Size, kernel: MatrixView<'_, f64>) -> Result<(Self, f64)> {
+        kernel.expect_finite("kernel")?;
+        let taps = kernel.to_matrix();
+        let (sum, size_of_taps): (f64, f64) =
+            taps.as_slice().iter().fold((0.0, 0.0), |(sum, size), tap| (sum + tap, size + tap.abs()));
+        if sum.is_nan() || sum <= 1e-9 * size_of_taps {
+            return Err(Error::parameter("kernel sum", sum, "must be positive: a blur keeps the brightness"));
+        }
+        // One that sums to one but for rounding stays as it is.
+        let factor = if (sum - 1.0).abs() > 1e-12 { sum.recip() } else { 1.0 };
+        let scaled = Matrix::from_fn(taps.rows(), taps.columns(), |r, c| factor * taps.column(c)[r]);
+        Ok((Self::new(size, scaled.view())?, sum))
+    }
+
     /// Convolution with a Gaussian of standard deviation `sigma` pixels, cut off at four of them and scaled to sum to
     /// one.
     ///

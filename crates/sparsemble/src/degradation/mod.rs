@@ -7,7 +7,7 @@
 //! | what | of a patch | of a picture |
 //! | --- | --- | --- |
 //! | nothing happened | [`Identity`] | [`Identity`] |
-//! | few combinations of all features | [`Dense`], drawn by a [`Projection`] (§IV-A) | [`PerBlock`] |
+//! | few combinations of all features | [`Dense`], drawn by a [`Projection`] (§IV-A) | [`PerBlock`], [`ContinuedBlocks`] |
 //! | some features are missing | [`Mask`] | [`Mask`] |
 //! | all is blurred, and some pixels are lost | [`Blur`] | [`Blur`] |
 //!
@@ -19,6 +19,7 @@
 
 mod blur;
 mod conjugate;
+mod continued;
 mod convolution;
 mod cosines;
 mod dense;
@@ -33,6 +34,7 @@ mod singular;
 mod tests;
 
 pub use blur::Blur;
+pub use continued::ContinuedBlocks;
 pub use dense::Dense;
 pub use identity::Identity;
 pub use mask::Mask;
@@ -55,6 +57,35 @@ use crate::scalar::Scalar;
 /// # Laws
 /// Linear, and ⟨Φy, z⟩ = ⟨y, Φᵀz⟩ for all y and z up to rounding. Finite values go to finite values unless they
 /// overflow. The same input gives the same bits on every call and every thread.
+///
+/// # Example
+/// ```
+/// use sparsemble::degradation::Degradation;
+///
+/// /// The sums of neighbours.
+/// #[derive(Debug)]
+/// struct Pairs;
+///
+/// impl Degradation<f64> for Pairs {
+///     fn n_features(&self) -> usize {
+///         4
+///     }
+///     fn n_measurements(&self) -> usize {
+///         2
+///     }
+///     fn apply(&self, y: &[f64], z: &mut [f64]) {
+///         z.copy_from_slice(&[y[0] + y[1], y[2] + y[3]]);
+///     }
+///     fn adjoint(&self, z: &[f64], y: &mut [f64]) {
+///         y.copy_from_slice(&[z[0], z[0], z[1], z[1]]);
+///     }
+/// }
+///
+/// // The features nearest to (1, 2, 3, 4) whose sums are 5 and 7.
+/// let mut features = [1.0, 2.0, 3.0, 4.0];
+/// Pairs.reconcile(&[5.0, 7.0], 0.0, &mut features);
+/// assert!(features.iter().zip([2.0, 3.0, 3.0, 4.0]).all(|(a, b)| (a - b).abs() < 1e-9));
+/// ```
 ///
 /// Paper: §IV, Eq. (14).
 pub trait Degradation<T: Scalar>: Debug + Send + Sync {

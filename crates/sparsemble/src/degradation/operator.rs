@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 use crate::spec::{Spec, unless, write};
 
 use super::blur::decimated;
-use super::{Blur, Degradation, Dense, Identity, Mask, PerBlock, Projection, ProjectionKind};
+use super::{Blur, ContinuedBlocks, Degradation, Dense, Identity, Mask, PerBlock, Projection, ProjectionKind};
 
 /// What Φ is, before it is known what it acts on.
 ///
@@ -83,11 +83,11 @@ impl Operator {
     }
 
     /// Φ of pictures of this size. A projection measures each block of `block_side` × `block_side` pixels by itself
-    /// ([`PerBlock`]); the others act on the picture as a whole and have no use for the side.
+    /// ([`PerBlock`], or [`ContinuedBlocks`] for pictures that end within a block); the others act on the picture as a
+    /// whole and have no use for the side.
     ///
     /// # Errors
-    /// If there is no pixel, a setting is out of its range, or the sides of the picture are no multiples of that of the
-    /// blocks of a projection.
+    /// If there is no pixel or a setting is out of its range.
     pub fn of_image<T: Scalar>(&self, size: Size, block_side: usize) -> Result<Box<dyn Degradation<T>>> {
         let n_features = size.width.saturating_mul(size.height);
         if n_features == 0 {
@@ -97,7 +97,11 @@ impl Operator {
             Self::Identity => Ok(Box::new(Identity::new(n_features))),
             Self::Projection(projection) => {
                 let patch = projection.matrix(block_side.saturating_mul(block_side))?;
-                Ok(Box::new(PerBlock::new(size, block_side, &patch)?))
+                let whole = size.width.is_multiple_of(block_side) && size.height.is_multiple_of(block_side);
+                if whole {
+                    return Ok(Box::new(PerBlock::new(size, block_side, &patch)?));
+                }
+                Ok(Box::new(ContinuedBlocks::new(size, block_side, &patch)?))
             }
             Self::Mask { missing, seed } => Ok(Box::new(Mask::random(n_features, missing, seed)?)),
             Self::Blur { sigma, decimate } => Ok(Box::new(Blur::gaussian(size, sigma)?.decimated(decimate)?)),
@@ -263,8 +267,9 @@ mod tests {
             assert!(message(text, 0).contains("empty"), "{text}");
         }
         let operator: Operator = "gaussian:measurements=2".parse().unwrap();
-        let odd = operator.of_image::<f64>(Size { width: 12, height: 8 }, 8).unwrap_err().to_string();
-        assert!(odd.contains("multiples of the block side, 8"), "{odd}");
+        // Pictures that end within a block are continued.
+        let odd = operator.of_image::<f64>(Size { width: 12, height: 8 }, 8).unwrap();
+        assert_eq!([odd.n_features(), odd.n_measurements()], [96, 4]);
         assert!(operator.of_image::<f64>(Size { width: 8, height: 8 }, 0).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::{Blur, Degradation, Dense, Identity, Mask, PerBlock};
+use super::{Blur, ContinuedBlocks, Degradation, Dense, Identity, Mask, PerBlock};
 use crate::error::Error;
 use crate::image::Size;
 use crate::matrix::Matrix;
@@ -22,6 +22,7 @@ fn registry<T: Scalar>(n_features: usize, n_measurements: usize, values: Values)
         Box::new(ByDefault(dense(n_measurements.min(12), n_features))),
         Box::new(Mask::random(n_features, values.at(0).abs(), values.seed).unwrap()),
         Box::new(PerBlock::new(picture, side, &dense(1 + n_measurements % 20, side * side)).unwrap()),
+        Box::new(ContinuedBlocks::new(picture, side + 1, &dense(1 + n_measurements % 20, (side + 1).pow(2))).unwrap()),
         Box::new(PerBlock::new(picture, side, &Mask::random(side * side, 0.5, values.seed).unwrap()).unwrap()),
         Box::new(Blur::new(picture, values.kernel().view()).unwrap()),
         Box::new(Blur::gaussian(picture, 0.3 + 0.3 * values.at(1).abs()).unwrap()),

@@ -64,7 +64,7 @@ use crate::scalar::Scalar;
 /// let approximation = ensemble.approximate(sample.view(), &OneSparse::default(), Run::default())?;
 /// assert_eq!(approximation.values.column(0), [1.0, 2.0]);
 /// // The members say (2, 0) and (0, 4), each √5 away from (1, 2).
-/// assert!((approximation.spread[0] - 5.0_f64.sqrt()).abs() < 1e-12);
+/// assert!((approximation.spread.unwrap()[0] - 5.0_f64.sqrt()).abs() < 1e-12);
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 ///

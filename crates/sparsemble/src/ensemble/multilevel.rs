@@ -56,7 +56,7 @@ use super::Averaging;
 /// let dictionary = Multilevel { n_levels: 5, ..Multilevel::new(level) }.fit(samples.view(), Run::default())?;
 ///
 /// let approximations = dictionary.approximate(samples.view(), Run::default())?;
-/// assert_eq!(approximations.columns(), 200);
+/// assert_eq!(approximations.values.columns(), 200);
 /// // The mean energy of the residuals falls from level to level.
 /// assert!(dictionary.errors().windows(2).all(|pair| pair[1] <= pair[0]));
 /// # Ok::<(), sparsemble::Error>(())

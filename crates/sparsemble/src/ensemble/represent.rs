@@ -15,17 +15,18 @@ use crate::sums::squared_distance_by;
 use super::Ensemble;
 use super::strips::{STRIP, map_strips, piece, pieces};
 
-/// What an ensemble makes of samples.
+/// What a model makes of samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Approximation<T> {
     /// Σ β_l D_l a_l for each sample, M × T.
     pub values: Matrix<T>,
     /// How far apart the members are for each sample, in the unit of the samples: the root of Σ w_l ‖c_l − c‖², where
-    /// c_l is the approximation of member l, c the combined one, and w_l = |β_l| / Σ|β|.
+    /// c_l is the approximation of member l, c the combined one, and w_l = |β_l| / Σ|β|. `None` if there is one member
+    /// alone, which has nothing to differ from.
     ///
     /// A measure of the uncertainty: zero if all members that count agree. It sees only where the members differ, not
     /// what all of them miss, so it is no bound on the error.
-    pub spread: Vec<f64>,
+    pub spread: Option<Vec<f64>>,
     /// Samples that some member's coder did not bring to what was asked for.
     pub unconverged: usize,
 }
@@ -68,7 +69,8 @@ impl<T: Scalar> Ensemble<T> {
         })?;
         drop(pieces);
         let unconverged = strips.iter().map(|(_, unconverged)| unconverged).sum();
-        Ok(Approximation { values, spread: strips.into_iter().flat_map(|(spread, _)| spread).collect(), unconverged })
+        let spread = strips.into_iter().flat_map(|(spread, _)| spread);
+        Ok(Approximation { values, spread: (self.n_models() > 1).then(|| spread.collect()), unconverged })
     }
 
     /// The codes of every sample in all models, stacked: model after model, a = [a_1; …; a_L], without β.

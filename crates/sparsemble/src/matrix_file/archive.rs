@@ -35,6 +35,17 @@ impl<R: Read + Seek> Archive<R> {
         self.array(&name, |source, length| npy::read_matrix(source, length))
     }
 
+    /// The numbers of that array if it has one dimension.
+    pub(super) fn list(&mut self, name: Option<&str>) -> Outcome<Option<Vec<f64>>> {
+        let name = choose(&self.names(), name)?;
+        let entry = self.entries.by_name(&format!("{name}{SUFFIX}"))?;
+        let length = entry.size();
+        if Header::read(&mut { entry }, length)?.shape.len() != 1 {
+            return Ok(None);
+        }
+        self.array(&name, |source, length| npy::list(source, length))
+    }
+
     /// The type of the numbers of that array.
     pub(super) fn number_type(&mut self, name: Option<&str>) -> Outcome<NumberType> {
         let name = choose(&self.names(), name)?;
@@ -170,5 +181,14 @@ mod tests {
         assert!(bomb.len() < 200_000);
         let refused = format!("{:?}", read(&bomb, None).unwrap_err());
         assert!(refused.contains("promise to become"), "{refused}");
+    }
+
+    #[test]
+    fn a_list_of_one_dimension_is_told_from_a_matrix() {
+        let bytes = packed(&[("size.npy", array("(3,)", &[4.0, 5.0, 1.0])), ("z.npy", array("(1, 2)", &[1.0, 2.0]))]);
+        let mut archive = Archive::open(Cursor::new(&bytes), bytes.len() as u64).unwrap();
+        assert_eq!(archive.list(Some("size")).ok().unwrap(), Some(vec![4.0, 5.0, 1.0]));
+        assert_eq!(archive.list(Some("z")).ok().unwrap(), None);
+        assert!(archive.list(Some("means")).is_err());
     }
 }

@@ -38,6 +38,7 @@ use crate::blocks::Run;
 use crate::coding::SparseCodes;
 use crate::error::{Error, Result};
 use crate::files;
+use crate::image::{GrayImage, Size};
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
@@ -90,24 +91,63 @@ pub fn read_watched<T: Scalar>(location: impl AsRef<Path>, run: Run<'_>) -> Resu
     samples.map_err(|reason| reason.about_data(&path))
 }
 
-/// Reads a list of numbers: one a row, or a `.npy` file of one dimension.
+/// Reads a list of numbers: one a row, all in one row, or an array of NumPy of one dimension.
 ///
 /// # Errors
-/// As [`read`]; [`Error::Data`] if a row has more than one number.
+/// As [`read`]; [`Error::Data`] if there are several rows of more than one number.
 pub fn read_list(location: impl AsRef<Path>) -> Result<Vec<f64>> {
-    let Location { path, format, .. } = Location::parse(location.as_ref())?;
-    let list = if format == Format::Npy { npy::read_list(&path)? } else { None };
+    let Location { path, format, name } = Location::parse(location.as_ref())?;
+    let list = match format {
+        Format::Npy => npy::read_list(&path)?,
+        Format::Npz => {
+            let (file, length) = files::open(&path)?;
+            let list = Archive::open(file, length).and_then(|mut archive| archive.list(name.as_deref()));
+            list.map_err(|reason| reason.about_data(&path))?
+        }
+        Format::Csv | Format::Mat => None,
+    };
     if let Some(list) = list {
         return Ok(list);
     }
     let file = read::<f64>(location)?;
-    match file.n_features() {
-        1 => Ok(file.to_matrix().into_vec()),
-        n => {
+    match (file.n_features(), file.n_samples()) {
+        (1, _) | (_, 1) => Ok(file.to_matrix().into_vec()),
+        (n, _) => {
             let reason = format!("it has {n} numbers a row, but a list has one");
             Err(Error::Data { name: path.display().to_string(), reason })
         }
     }
+}
+
+/// The names of the arrays in a `.npz` file, or of the matrices of numbers in a `.mat` file; none in files of other
+/// formats, which hold a single one.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be opened; [`Error::Data`] if it is damaged or of another format.
+///
+/// # Example
+/// ```
+/// use sparsemble::Matrix;
+/// use sparsemble::matrix_file::{array_names, write_arrays};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("measured.npz");
+/// let z = Matrix::from_columns(vec![1.0, 2.0], 2, 1)?;
+/// write_arrays(&path, &[("z", z.view())])?;
+/// assert_eq!(array_names(&path)?, ["z"]);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+pub fn array_names(path: impl AsRef<Path>) -> Result<Vec<String>> {
+    let Location { path, format, .. } = Location::parse(path.as_ref())?;
+    if matches!(format, Format::Npy | Format::Csv) {
+        return Ok(Vec::new());
+    }
+    let (file, length) = files::open(&path)?;
+    let names = match format {
+        Format::Mat => mat::names(file, length),
+        _ => Archive::open(file, length).map(|archive| archive.names()),
+    };
+    names.map_err(|reason| reason.about_data(&path))
 }
 
 /// Whether a file of this name is one that [`read`] knows.
@@ -163,6 +203,48 @@ pub fn write<T: Scalar>(path: impl AsRef<Path>, samples: MatrixView<'_, T>) -> R
     expect_samples_name(&path)?;
     let shape = (samples.columns(), samples.rows());
     write_rows(path.as_ref(), shape, |index, row| samples.copy_column(index, row))
+}
+
+/// Writes the planes of a picture, as they are: to a `.npy` file as height × width, or height × width × planes if there are
+/// several; to a `.csv` file one below the other.
+///
+/// # Errors
+/// As [`write()`]; if there is no plane, or one is of another size.
+///
+/// # Example
+/// ```
+/// use sparsemble::image::{GrayImage, Size};
+/// use sparsemble::matrix_file::write_planes;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("errors.npy");
+/// let plane = |level: f64| GrayImage::from_fn(Size { width: 5, height: 4 }, |_, _| level);
+/// write_planes(&path, &[plane(1.0)?, plane(2.0)?, plane(3.0)?])?; // numpy.load(path).shape == (4, 5, 3)
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+pub fn write_planes(path: impl AsRef<Path>, planes: &[GrayImage]) -> Result<()> {
+    expect_samples_name(&path)?;
+    let Some(first) = planes.first() else { return Err(Error::Empty { what: "picture", unit: "plane" }) };
+    let Size { width, height } = first.size();
+    planes.iter().try_for_each(|plane| plane.expect_size(first.size()))?;
+    if planes.len() == 1 || Format::of_path(path.as_ref()) == Some(Format::Csv) {
+        let below = |row: usize, values: &mut [f64]| values.copy_from_slice(planes[row / height].row(row % height));
+        return write_rows(path.as_ref(), (height * planes.len(), width), below);
+    }
+    let shape = format!("({height}, {width}, {})", planes.len());
+    let mixed = |row: usize, values: &mut [f64]| {
+        for (plane, number) in planes.iter().zip(0..) {
+            values
+                .iter_mut()
+                .skip(number)
+                .step_by(planes.len())
+                .zip(plane.row(row))
+                .for_each(|(to, value)| *to = *value);
+        }
+    };
+    files::write_atomically(path.as_ref(), |file| {
+        npy::write_shaped(file, &shape, (height, width * planes.len()), mixed)
+    })
 }
 
 /// Writes matrices by name to a `.npz` file, one sample a row, replacing any file of that name at once.

@@ -2,13 +2,16 @@
 
 use crate::blocks::Run;
 use crate::coding::SparseCoder;
-use crate::degradation::{Degradation, apply_to_columns};
+use crate::degradation::{Degradation, Dense, apply_to_columns};
 use crate::ensemble::{Approximation, Ensemble, LocalGaussians, MultilevelDictionary, SampleMean, Seen, SparseModel};
 use crate::error::{Error, Result, expect_size};
+use crate::image::GrayImage;
 use crate::matrix::{Matrix, MatrixView};
 use crate::model::Model;
 use crate::patch::add_means;
 use crate::scalar::Scalar;
+
+use super::compressive::BlockMeasurements;
 
 /// What is known of the mean of a block, its DC, which models of mean-free patches do not have.
 ///
@@ -45,6 +48,7 @@ pub enum Dc<'a> {
 /// | --- | --- | --- |
 /// | `coder` | codes measurements in ΦD; not used by multilevel dictionaries and local Gaussians | lasso, λ = 0.1 for intensities in [0, 1] |
 /// | `dc` | what is known of the blocks' means, see [`Dc`] | not said |
+/// | `noise` | its standard deviation in the measurements, for local Gaussians; the coder of others has its λ for it | 0 |
 ///
 /// The model is that of whole blocks, as it was trained; how it looks through Φ is worked out here. The coefficients of a
 /// multilevel dictionary follow its own rule
@@ -88,11 +92,11 @@ pub enum Dc<'a> {
 /// let phi = "orthonormal:measurements=16,seed=5".parse::<Projection>()?.matrix::<f32>(64)?;
 /// let measurements = measure(&phi, grid.extract(&picture)?.view())?;
 ///
-/// let blockwise = Blockwise { coder: &Lasso::lambda(2.0), dc: Dc::Free };
+/// let blockwise = Blockwise { coder: &Lasso::lambda(2.0), dc: Dc::Free, noise: 0.0 };
 /// let blocks = blockwise.recover(&Model::Ensemble(model), &phi, measurements.view(), Run::default())?;
 /// let recovered = grid.assemble(blocks.values.view())?;
 /// assert!(psnr(&picture, &recovered)? > 25.0);
-/// assert_eq!(blocks.spread.len(), grid.n_patches()); // how far the members are apart, block by block
+/// assert_eq!(blocks.spread.unwrap().len(), grid.n_patches()); // how far the members are apart, block by block
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 ///
@@ -104,6 +108,18 @@ pub struct Blockwise<'a, T> {
     pub coder: &'a (dyn SparseCoder<T> + Sync),
     /// What is known of the blocks' means.
     pub dc: Dc<'a>,
+    /// The standard deviation of the noise in the measurements, for local Gaussians.
+    pub noise: f64,
+}
+
+/// A picture put together from blocks that were recovered on their own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockPicture {
+    /// The picture.
+    pub image: GrayImage,
+    /// The [spread](Approximation::spread) of each block by pixel, the same for all of a block; `None` if the model has
+    /// one member alone. It tells where errors are likely and is no estimate of their size.
+    pub spread: Option<GrayImage>,
 }
 
 impl<T: Scalar> Blockwise<'_, T> {
@@ -135,10 +151,12 @@ impl<T: Scalar> Blockwise<'_, T> {
                 Ok(blocks)
             }
             (Dc::Free, Model::Gaussians(gaussians)) => {
-                estimated(gaussians, phi, SampleMean::Unknown, measurements, run)
+                let seen = Seen { phi: Some(phi), noise: self.noise, mean: SampleMean::Unknown };
+                estimated(gaussians, &seen, measurements, run)
             }
             (Dc::InAtoms, Model::Gaussians(gaussians)) => {
-                estimated(gaussians, phi, SampleMean::Removed, measurements, run)
+                let seen = Seen { phi: Some(phi), noise: self.noise, mean: SampleMean::Removed };
+                estimated(gaussians, &seen, measurements, run)
             }
             (Dc::Free, _) => {
                 constant.expect_seen(phi)?;
@@ -154,17 +172,35 @@ impl<T: Scalar> Blockwise<'_, T> {
     }
 }
 
-/// What local Gaussians expect the blocks to be if the measurements are exact.
+impl Blockwise<'_, f32> {
+    /// The picture of blocks that are recovered on their own.
+    ///
+    /// # Errors
+    /// See [`Blockwise`].
+    pub fn picture(&self, model: &Model<f32>, measurements: &BlockMeasurements, run: Run<'_>) -> Result<BlockPicture> {
+        let phi = Dense::new(measurements.phi().matrix().converted().view())?;
+        let blocks = self.recover(model, &phi, measurements.values().converted().view(), run)?;
+        let side = measurements.block_side();
+        let by_pixel = |spread: Vec<f64>| {
+            let shared = Matrix::from_fn(side * side, spread.len(), |_, i| (spread[i] / side as f64) as f32);
+            measurements.assemble(shared.view())
+        };
+        Ok(BlockPicture {
+            image: measurements.assemble(blocks.values.view())?,
+            spread: blocks.spread.map(by_pixel).transpose()?,
+        })
+    }
+}
+
+/// What local Gaussians expect the blocks to be.
 fn estimated<T: Scalar>(
     gaussians: &LocalGaussians<T>,
-    phi: &dyn Degradation<T>,
-    mean: SampleMean,
+    seen: &Seen<'_, T>,
     measurements: MatrixView<'_, T>,
     run: Run<'_>,
 ) -> Result<Approximation<T>> {
-    let estimator = gaussians.estimator(&Seen { phi: Some(phi), noise: 0.0, mean }, run)?;
-    let estimate = estimator.estimate(measurements, run)?;
-    Ok(Approximation { values: estimate.values, spread: estimate.spread, unconverged: 0 })
+    let estimate = gaussians.estimator(seen, run)?.estimate(measurements, run)?;
+    Ok(Approximation { values: estimate.values, spread: Some(estimate.spread), unconverged: 0 })
 }
 
 /// Φ of every block.

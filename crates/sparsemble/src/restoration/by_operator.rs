@@ -2,15 +2,16 @@
 
 use crate::blocks::Run;
 use crate::degradation::{Blur, Degradation, Mask, Operator};
+use crate::ensemble::LocalGaussians;
 use crate::error::{Result, expect_size};
 use crate::image::{GrayImage, Size};
 use crate::matrix::MatrixView;
 
-use super::compressive::{BlockMeasurements, CompressiveRecovery};
+use super::compressive::{BlockMeasurements, CompressiveRecovery, FirstEstimate};
 use super::image_level::{ImageLevel, Observation, Restored};
 use super::natural::natural_gaussians;
 use super::nonlocal::NonLocal;
-use super::tasks::{deblur, denoise, inpaint};
+use super::tasks::{SMALLEST, deblur, denoise, expect_large_enough, inpaint};
 
 /// How much a start from nothing trusts an even picture against the measurements.
 const EVEN: f64 = 0.05;
@@ -92,7 +93,9 @@ impl Operated<'_> {
                 let values = MatrixView::from_columns(measurements, patch.n_measurements(), blocks)?;
                 recover(&BlockMeasurements::new(size, patch, values)?, noise, run)
             }
-            Operator::Blur { .. } => from_nothing(&Observation { size, phi: phi.as_ref(), measurements, noise }, run),
+            Operator::Blur { .. } => {
+                restore_from_nothing(&Observation { size, phi: phi.as_ref(), measurements, noise }, run)
+            }
         }
     }
 }
@@ -103,18 +106,62 @@ impl Operated<'_> {
 /// others by [`ImageLevel`] from the picture nearest to an even one, in twice as many turns.
 ///
 /// # Errors
-/// If the noise is not zero or more, or the run was interrupted.
+/// If the noise is not zero or more, the picture is smaller than 8 × 8 pixels and its blocks too, or the run was
+/// interrupted.
+///
+/// # Example
+/// ```
+/// use sparsemble::Run;
+/// use sparsemble::degradation::Projection;
+/// use sparsemble::image::{GrayImage, Size};
+/// use sparsemble::metrics::psnr;
+/// use sparsemble::restoration::{BlockMeasurements, recover};
+///
+/// let size = Size { width: 40, height: 30 };
+/// let image = GrayImage::from_fn(size, |row, column| 128.0 + 60.0 * (0.3 * row as f64 + 0.1 * column as f64).sin())?;
+/// let phi = "orthonormal:measurements=16,seed=5".parse::<Projection>()?.matrix(64)?;
+/// let sensed = BlockMeasurements::sense(&image, phi)?; // a quarter of the numbers
+/// let recovered = recover(&sensed, 0.0, Run::default())?;
+/// assert!(psnr(&image, &recovered.image)? > 35.0);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
 pub fn recover(measurements: &BlockMeasurements, noise: f64, run: Run<'_>) -> Result<Restored> {
-    let gaussians = natural_gaussians()?;
-    if measurements.phi().n_features() == gaussians.n_features() {
-        let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
-        return recovery.recover(measurements, &gaussians, &mut NonLocal::default(), run);
+    // Larger blocks make any picture large enough.
+    if measurements.block_side() < SMALLEST {
+        expect_large_enough(measurements.image_size())?;
     }
-    measurements.restore(noise, |seen| from_nothing(seen, run))
+    match gaussians_of(measurements)? {
+        Some(gaussians) => {
+            let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
+            recovery.recover(measurements, &gaussians, &mut NonLocal::default(), run)
+        }
+        None => measurements.restore(noise, |seen| restore_from_nothing(seen, run)),
+    }
 }
 
-/// The picture behind measurements that do not look like one.
-fn from_nothing(seen: &Observation<'_>, run: Run<'_>) -> Result<Restored> {
+/// What [`recover`] starts from, every block on its own; `None` if it starts from nothing.
+///
+/// # Errors
+/// As [`recover`].
+pub fn recover_blocks(measurements: &BlockMeasurements, noise: f64, run: Run<'_>) -> Result<Option<FirstEstimate>> {
+    let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
+    let start = |gaussians| recovery.first_estimate(measurements, &gaussians, run);
+    gaussians_of(measurements)?.map(start).transpose()
+}
+
+/// The Gaussians of photographs, if they are of blocks of this size.
+fn gaussians_of(measurements: &BlockMeasurements) -> Result<Option<LocalGaussians<f32>>> {
+    let gaussians = natural_gaussians()?;
+    Ok((measurements.phi().n_features() == gaussians.n_features()).then_some(gaussians))
+}
+
+/// The picture behind measurements that do not look like one, by any Φ: [`ImageLevel`] from the picture nearest to an even
+/// one.
+///
+/// # Errors
+/// Those of [`ImageLevel::restore`], or if the picture is smaller than 8 × 8 pixels.
+pub fn restore_from_nothing(seen: &Observation<'_>, run: Run<'_>) -> Result<Restored> {
+    expect_large_enough(seen.size)?;
     let level = ImageLevel { turns: 80, first_noise: 40.0, ..ImageLevel::default() };
     level.restore(seen, from_an_even_picture(seen)?, &mut NonLocal::default(), run)
 }

@@ -50,6 +50,15 @@ impl BlockMeasurements {
         Ok(Self { size: image.size(), side, values: measure(&phi, blocks.view())?, phi })
     }
 
+    /// How many blocks a picture of this size has that is measured by Φ.
+    ///
+    /// # Errors
+    /// If the number of features is no square.
+    pub fn n_blocks(size: Size, phi: &Dense<f64>) -> Result<usize> {
+        let side = side_of(phi)?;
+        Ok(size.width.div_ceil(side).saturating_mul(size.height.div_ceil(side)))
+    }
+
     /// Measurements that were made elsewhere: one column for each block, the blocks row by row.
     ///
     /// # Errors
@@ -59,7 +68,7 @@ impl BlockMeasurements {
         if size.width == 0 || size.height == 0 {
             return Err(Error::Empty { what: "image", unit: "pixel" });
         }
-        let blocks = size.width.div_ceil(side).saturating_mul(size.height.div_ceil(side));
+        let blocks = Self::n_blocks(size, &phi)?;
         expect_size("measurements: number of values of a block (that of phi)", phi.n_measurements(), values.rows())?;
         expect_size("measurements: number of blocks (that of the image)", blocks, values.columns())?;
         values.expect_finite("measurements")?;
@@ -123,7 +132,7 @@ impl BlockMeasurements {
         let phi = PerBlock::new(size, self.side, &self.phi)?;
         let seen = Observation { size, phi: &phi, measurements: self.values.as_slice(), noise };
         let Restored { image, deviation } = restore(&seen)?;
-        Ok(Restored { image: cropped(&image, self.size)?, deviation: cropped(&deviation, self.size)? })
+        Ok(Restored { image: image.cropped((0, 0), self.size)?, deviation: deviation.cropped((0, 0), self.size)? })
     }
 
     /// Blocks as a picture, cut to its size.
@@ -132,7 +141,7 @@ impl BlockMeasurements {
     /// If they are not as many and as long as the blocks of the picture.
     pub fn assemble(&self, blocks: MatrixView<'_, f32>) -> Result<GrayImage> {
         let grid = PatchGrid::new(padded(self.size, self.side), self.side, Stride::NonOverlapping)?;
-        cropped(&grid.assemble(blocks)?, self.size)
+        grid.assemble(blocks)?.cropped((0, 0), self.size)
     }
 }
 
@@ -144,6 +153,28 @@ impl BlockMeasurements {
 /// | --- | --- | --- | --- |
 /// | `noise` | σ_z | 0 | the standard deviation of the noise in the measurements |
 /// | `level` | | σ from 2 to 0.2 | the turns; their noise is in units of the error that is expected of the first estimate |
+///
+/// # Example
+/// ```
+/// # #[cfg(feature = "io")] {
+/// use sparsemble::Run;
+/// use sparsemble::degradation::Projection;
+/// use sparsemble::image::{GrayImage, Size};
+/// use sparsemble::metrics::psnr;
+/// use sparsemble::restoration::{BlockMeasurements, CompressiveRecovery, NonLocal, natural_gaussians};
+///
+/// let size = Size { width: 40, height: 32 };
+/// let image = GrayImage::from_fn(size, |row, column| 128.0 + 60.0 * (0.3 * row as f64 + 0.1 * column as f64).sin())?;
+/// let phi = "orthonormal:measurements=16,seed=5".parse::<Projection>()?.matrix(64)?;
+/// let sensed = BlockMeasurements::sense(&image, phi)?;
+///
+/// let (recovery, gaussians) = (CompressiveRecovery::default(), natural_gaussians()?);
+/// let blocks = recovery.first_estimate(&sensed, &gaussians, Run::default())?;
+/// let recovered = recovery.recover(&sensed, &gaussians, &mut NonLocal::default(), Run::default())?;
+/// assert!(psnr(&image, &recovered.image)? > psnr(&image, &blocks.image)?);
+/// # }
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CompressiveRecovery {
     /// The standard deviation of the noise in the measurements.
@@ -180,7 +211,7 @@ impl CompressiveRecovery {
     ) -> Result<FirstEstimate> {
         check_noise(self.noise)?;
         let phi = Dense::new(measurements.phi.matrix().converted().view())?;
-        let seen = Seen { phi: Some(&phi), noise: self.noise.max(ROUNDING), mean: SampleMean::Unknown };
+        let seen = Seen { phi: Some(&phi), noise: self.noise.max(LEAST_ERROR), mean: SampleMean::Unknown };
         let estimate = gaussians.estimator(&seen, run)?.estimate(measurements.values().converted().view(), run)?;
         let squares: f64 = estimate.spread.iter().map(|spread| spread * spread).sum();
         let entries = estimate.values.rows() * estimate.values.columns();
@@ -200,7 +231,7 @@ impl CompressiveRecovery {
         run: Run<'_>,
     ) -> Result<Restored> {
         let first = self.first_estimate(measurements, gaussians, run.silent())?;
-        let error = first.expected_error.max(ROUNDING);
+        let error = first.expected_error.max(LEAST_ERROR);
         let level = ImageLevel {
             first_noise: self.level.first_noise * error,
             last_noise: self.level.last_noise * error,
@@ -210,8 +241,8 @@ impl CompressiveRecovery {
     }
 }
 
-/// What rounding to whole grey levels leaves unknown, at least.
-const ROUNDING: f64 = 1.0;
+/// What is never known better than this, in grey levels: pictures are rounded, and models of them are no more exact.
+const LEAST_ERROR: f64 = 1.0;
 
 fn side_of(phi: &Dense<f64>) -> Result<usize> {
     let side = phi.n_features().isqrt();
@@ -230,9 +261,4 @@ fn padded(size: Size, side: usize) -> Size {
 fn grown(image: &GrayImage, size: Size) -> Result<GrayImage> {
     let last = image.size();
     GrayImage::from_fn(size, |row, column| image.row(row.min(last.height - 1))[column.min(last.width - 1)])
-}
-
-/// The upper left part of a picture.
-fn cropped(image: &GrayImage, size: Size) -> Result<GrayImage> {
-    GrayImage::from_fn(size, |row, column| image.row(row)[column])
 }

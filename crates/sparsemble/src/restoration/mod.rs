@@ -24,9 +24,9 @@ mod prior;
 pub mod super_resolution;
 mod tasks;
 
-pub use blockwise::{Blockwise, Dc, measure};
+pub use blockwise::{BlockPicture, Blockwise, Dc, measure};
 #[cfg(feature = "io")]
-pub use by_operator::{Operated, recover};
+pub use by_operator::{Operated, recover, recover_blocks, restore_from_nothing};
 pub use compressive::{BlockMeasurements, CompressiveRecovery, FirstEstimate};
 pub use filling::fill_smoothly;
 pub use image_level::{ImageLevel, Observation, Restored};

@@ -66,7 +66,9 @@ fn everything<T: Scalar>(dictionary: &MultilevelDictionary<T>, samples: &Matrix<
     let coding = dictionary.transform(samples.view(), run).unwrap();
     all.extend(coding.codes.atoms().iter().map(|&atom| u64::from(atom)));
     all.extend(bits(coding.codes.coefficients()));
-    all.extend(bits(dictionary.approximate(samples.view(), run).unwrap().as_slice()));
+    let found = dictionary.approximate(samples.view(), run).unwrap();
+    all.extend(bits(found.values.as_slice()));
+    all.extend(found.spread.iter().flatten().map(|spread| spread.to_bits()));
     all
 }
 
@@ -88,7 +90,7 @@ fn the_laws_of_levels<T: Scalar>(seed: u64, training: &Multilevel<'_, T>) {
     for (coded, trained) in energies.iter().zip(dictionary.errors()) {
         assert!((coded - trained).abs() <= precision * energies[0], "{coded} {trained}");
     }
-    let approximations = dictionary.approximate(samples.view(), Run::default()).unwrap();
+    let approximations = dictionary.approximate(samples.view(), Run::default()).unwrap().values;
     let left = difference(&samples, &approximations).powi(2) / 500.0;
     assert!((left - energies.last().unwrap()).abs() <= precision * energies[0]);
 
@@ -107,7 +109,7 @@ fn the_laws_of_levels<T: Scalar>(seed: u64, training: &Multilevel<'_, T>) {
     assert!(coding.report.converged && coding.report.status.len() == 60);
     assert!((0..60).all(|i| coding.codes.column(i).count() <= training.n_levels * training.level.n_models));
     let reconstructed = measured.reconstruct(&coding.codes, Run::default()).unwrap();
-    assert_eq!(reconstructed, measured.approximate(other.view(), Run::default()).unwrap());
+    assert_eq!(reconstructed, measured.approximate(other.view(), Run::default()).unwrap().values);
 }
 
 #[test]
@@ -151,6 +153,28 @@ fn by_definition(
 }
 
 #[test]
+fn the_squared_spread_is_the_sum_of_those_of_the_levels() {
+    let samples = samples::<f64>(8, 9, 300);
+    let dictionary = ex_mld(&Examples { n_atoms: 4 }, 5, 3, 1).fit(samples.view(), Run::default()).unwrap();
+    let found = dictionary.approximate(samples.view(), Run::default()).unwrap().spread.unwrap();
+    let mut residuals = samples.clone();
+    let mut squares = vec![0.0; 300];
+    for level in dictionary.levels() {
+        let own = level.approximate(residuals.view(), &OneSparse::default(), Run::default()).unwrap();
+        for (i, spread) in own.spread.unwrap().into_iter().enumerate() {
+            squares[i] += spread * spread;
+            residuals.column_mut(i).iter_mut().zip(own.values.column(i)).for_each(|(left, part)| *left -= part);
+        }
+    }
+    let pairs = found.iter().zip(&squares);
+    assert!(pairs.clone().all(|(spread, square)| (spread - square.sqrt()).abs() < 1e-9), "{:?}", pairs.last());
+    assert!(found.iter().all(|spread| *spread > 0.0));
+    // One model at each level has nothing to differ from.
+    let alone = ex_mld(&Examples { n_atoms: 4 }, 1, 3, 1).fit(samples.view(), Run::default()).unwrap();
+    assert_eq!(alone.approximate(samples.view(), Run::default()).unwrap().spread, None);
+}
+
+#[test]
 fn coding_is_that_of_the_definition_through_any_degradation_and_by_both_rules() {
     let samples = samples::<f64>(3, 9, 400);
     let dictionary = ex_mld(&Examples { n_atoms: 4 }, 5, 6, 1).fit(samples.view(), Run::default()).unwrap();
@@ -163,7 +187,7 @@ fn coding_is_that_of_the_definition_through_any_degradation_and_by_both_rules() 
     {
         let inputs = degraded(phi, &samples);
         let measured = dictionary.degraded_by(phi).unwrap().with_coefficients(rule);
-        let found = measured.approximate(inputs.view(), Run::default()).unwrap();
+        let found = measured.approximate(inputs.view(), Run::default()).unwrap().values;
         for i in 0..samples.columns() {
             let (expected, residuals) = by_definition(&dictionary, phi, inputs.column(i), rule);
             let apart: Vec<f64> = expected.iter().zip(found.column(i)).map(|(a, b)| a - b).collect();

@@ -6,14 +6,14 @@ use crate::blocks::Run;
 use crate::coding::{Coding, CodingReport, SampleStatus, SparseCodes};
 use crate::degradation::Degradation;
 use crate::ensemble::strips::{STRIP, map_strips, piece, pieces};
-use crate::ensemble::{Ensemble, Training};
+use crate::ensemble::{Approximation, Ensemble, Training};
 use crate::error::{Error, Result, expect_size};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 use crate::sums::product;
 
-use super::level::{Coefficients, Members, code_level, sizes};
+use super::level::{Coefficients, Members, Term, code_level, sizes};
 
 /// Levels of sparse models. Each level codes the residuals of the level before with one atom of each of its models,
 /// and the weighted sum of these atoms is what it takes away; the sum over all levels approximates the sample.
@@ -154,26 +154,31 @@ impl<T: Scalar> MultilevelDictionary<T> {
         self.levels[0].n_features()
     }
 
-    /// The approximations of all samples.
+    /// The approximations of all samples, with the spread of the members.
+    ///
+    /// The members of a level are asked about the same residual and differ like those of an
+    /// [ensemble](Approximation::spread); those of different levels are drawn on their own. So the squared spread is the
+    /// sum of those of the levels: Σ_s Σ_l w_l ‖c_sl − c_s‖². There is none if every level has one model.
     ///
     /// # Shapes
     /// Samples N × T, approximations M × T.
     ///
     /// # Cost
-    /// N multiply-adds a sample and atom; memory beyond the result does not depend on T.
+    /// N multiply-adds a sample and atom, and 3·M a sample and model; memory beyond the result does not depend on T.
     ///
     /// # Errors
     /// If sizes disagree, a value is not finite or the run was interrupted.
-    pub fn approximate(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Matrix<T>> {
+    pub fn approximate(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Approximation<T>> {
         let mut values = Matrix::zeros(self.n_features(), samples.columns());
         let pieces = pieces(&mut values);
-        self.map_strips(samples, run, |residuals, range| {
+        let has_spread = self.levels.iter().any(|level| level.n_models() > 1);
+        let strips = self.map_strips(samples, run, |residuals, range| {
             let codes = self.descend(residuals, |_| ())?;
             self.combine(&codes, 0..range.len(), &mut piece(&pieces, range.start));
-            Ok(())
+            Ok(if has_spread { self.spread(&codes) } else { Vec::new() })
         })?;
         drop(pieces);
-        Ok(values)
+        Ok(Approximation { values, spread: has_spread.then(|| strips.concat()), unconverged: 0 })
     }
 
     /// The codes of all samples, one coefficient at most for each model of each level, without β.
@@ -268,6 +273,36 @@ impl<T: Scalar> MultilevelDictionary<T> {
             }));
         }
         Ok(codes)
+    }
+
+    /// How far the members are apart for each sample.
+    fn spread(&self, codes: &SparseCodes<T>) -> Vec<f64> {
+        let members = Members::of(&self.levels);
+        let of_sample = |sample: usize| {
+            let terms: Vec<_> = members.terms(codes.column(sample)).collect();
+            let by_level = terms.chunk_by(|one, next| one.level == next.level);
+            by_level.map(|own| self.scatter(&self.levels[own[0].level], own)).sum::<f64>().sqrt()
+        };
+        (0..codes.n_samples()).map(of_sample).collect()
+    }
+
+    /// Σ w_l ‖c_l − c‖² of one level, whose models that are not among the terms say c_l = 0.
+    fn scatter(&self, level: &Ensemble<T>, terms: &[Term<'_, T>]) -> f64 {
+        let mut combined = vec![0.0; self.n_features()];
+        for term in terms {
+            let factor = term.weight * term.coefficient.to_f64();
+            let atom = term.model.synthesis().column(term.atom);
+            combined.iter_mut().zip(atom).for_each(|(sum, x)| *sum += factor * x.to_f64());
+        }
+        let total: f64 = level.beta().iter().map(|weight| weight.abs()).sum();
+        let silent = total - terms.iter().map(|term| term.weight.abs()).sum::<f64>();
+        let apart = |term: &Term<'_, T>| {
+            let (atom, coefficient) = (term.model.synthesis().column(term.atom), term.coefficient.to_f64());
+            let entries = atom.iter().zip(&combined);
+            term.weight.abs() * entries.map(|(x, c)| (coefficient * x.to_f64() - c).powi(2)).sum::<f64>()
+        };
+        let sum = terms.iter().map(apart).sum::<f64>() + silent.max(0.0) * combined.iter().map(|c| c * c).sum::<f64>();
+        if total > 0.0 { sum / total } else { 0.0 }
     }
 
     /// Adds the approximations of some samples to `values`.

@@ -63,16 +63,19 @@ fn size<T: Scalar>(column: &[T]) -> f64 {
 
 /// The models of some levels with their weights, and where the atoms of each end in a stacked code.
 pub(super) struct Members<'a, T> {
-    models: Vec<(&'a SparseModel<T>, f64)>,
+    /// Each with its β and the number of its level.
+    models: Vec<(&'a SparseModel<T>, f64, usize)>,
     ends: Vec<usize>,
 }
 
 impl<'a, T: Scalar> Members<'a, T> {
     pub(super) fn of(levels: &'a [Ensemble<T>]) -> Self {
-        let models: Vec<_> =
-            levels.iter().flat_map(|level| level.models().iter().zip(level.beta().iter().copied())).collect();
+        let of_level = |(number, level): (usize, &'a Ensemble<T>)| {
+            level.models().iter().zip(level.beta()).map(move |(model, weight)| (model, *weight, number))
+        };
+        let models: Vec<_> = levels.iter().enumerate().flat_map(of_level).collect();
         let mut end = 0;
-        let ends = models.iter().map(|(model, _)| {
+        let ends = models.iter().map(|(model, ..)| {
             end += model.n_atoms();
             end
         });
@@ -86,14 +89,17 @@ impl<'a, T: Scalar> Members<'a, T> {
             while row >= self.ends[member] {
                 member += 1;
             }
-            let (model, weight) = self.models[member];
-            Term { model, weight, atom: row + model.n_atoms() - self.ends[member], row: row as u32, coefficient }
+            let (model, weight, level) = self.models[member];
+            let atom = row + model.n_atoms() - self.ends[member];
+            Term { level, model, weight, atom, row: row as u32, coefficient }
         })
     }
 }
 
 /// One entry of a stacked code.
 pub(super) struct Term<'a, T> {
+    /// The number of the level.
+    pub(super) level: usize,
     pub(super) model: &'a SparseModel<T>,
     /// β of the model.
     pub(super) weight: f64,

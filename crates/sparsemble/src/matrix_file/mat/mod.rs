@@ -96,8 +96,22 @@ fn read_preface(file: &mut impl Read, length: u64) -> Outcome<bool> {
     }
 }
 
-/// Looks at all matrices and chooses one.
+/// The names of all matrices of numbers.
+pub(super) fn names(mut file: impl Read + Seek, length: u64) -> Outcome<Vec<String>> {
+    let big_endian = read_preface(&mut file, length)?;
+    Ok(variables(&mut file, length, big_endian)?.into_iter().map(|variable| variable.head.name).collect())
+}
+
+/// Chooses among all matrices.
 fn find(file: &mut (impl Read + Seek), length: u64, big_endian: bool, name: Option<&str>) -> Outcome<Variable> {
+    let variables = variables(file, length, big_endian)?;
+    let names: Vec<_> = variables.iter().map(|variable| variable.head.name.clone()).collect();
+    let chosen = choose(&names, name)?;
+    variables.into_iter().find(|variable| variable.head.name == chosen).ok_or_else(|| "the file is damaged".into())
+}
+
+/// Looks at all matrices.
+fn variables(file: &mut (impl Read + Seek), length: u64, big_endian: bool) -> Outcome<Vec<Variable>> {
     let mut variables = Vec::new();
     let mut place = PREFACE as u64;
     while place < length {
@@ -110,9 +124,7 @@ fn find(file: &mut (impl Read + Seek), length: u64, big_endian: bool, name: Opti
         }
         variables.extend(look(file, start, tag, big_endian)?);
     }
-    let names: Vec<_> = variables.iter().map(|variable| variable.head.name.clone()).collect();
-    let chosen = choose(&names, name)?;
-    variables.into_iter().find(|variable| variable.head.name == chosen).ok_or_else(|| "the file is damaged".into())
+    Ok(variables)
 }
 
 /// What an element is, if it is a matrix of numbers.

@@ -56,11 +56,16 @@ fn in_place<T: Scalar>(file: MappedFile) -> Outcome<Option<MatrixFile<T>>> {
 /// The numbers of a file whose array has one dimension; `None` if it has another number of them.
 pub(super) fn read_list(path: &Path) -> Result<Option<Vec<f64>>> {
     let (mut file, length) = files::open(path)?;
-    let list = Header::read(&mut file, length).and_then(|header| match header.shape[..] {
-        [_] => read_elements(&header, &mut file, length, |number| Ok(number.scalar())).map(Some),
+    list(&mut file, length).map_err(|reason| reason.about_data(path))
+}
+
+/// The same for an array of an archive.
+pub(super) fn list(source: &mut (impl Read + ?Sized), length: u64) -> Outcome<Option<Vec<f64>>> {
+    let header = Header::read(source, length)?;
+    match header.shape[..] {
+        [_] => read_elements(&header, source, length, |number| Ok(number.scalar())).map(Some),
         _ => Ok(None),
-    });
-    list.map_err(|reason| reason.about_data(path))
+    }
 }
 
 /// Reads an array of this many bytes, header and all, as samples.
@@ -109,9 +114,19 @@ fn matrix_shape(header: &Header) -> Outcome<(Order, (usize, usize))> {
 pub(super) fn write<T: Scalar>(
     file: &mut dyn Write,
     (n_rows, n_columns): (usize, usize),
+    fill: impl FnMut(usize, &mut [T]),
+) -> io::Result<()> {
+    write_shaped(file, &format!("({n_rows}, {n_columns})"), (n_rows, n_columns), fill)
+}
+
+/// The same for rows of an array that has this shape.
+pub(super) fn write_shaped<T: Scalar>(
+    file: &mut dyn Write,
+    shape: &str,
+    (n_rows, n_columns): (usize, usize),
     mut fill: impl FnMut(usize, &mut [T]),
 ) -> io::Result<()> {
-    file.write_all(&Header::bytes(descr::<T>(), &format!("({n_rows}, {n_columns})")))?;
+    file.write_all(&Header::bytes(descr::<T>(), shape))?;
     let mut row = vec![T::ZERO; n_columns];
     let mut bytes = Vec::new();
     for index in 0..n_rows {

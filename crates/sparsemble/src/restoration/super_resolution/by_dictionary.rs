@@ -158,7 +158,11 @@ impl<'a, T: Scalar> ByDictionary<'a, T> {
             (0..origins.len()).for_each(|patch| shorten(features.column_mut(patch)));
             let found = self.model.approximate(features.view(), self.coder, run)?;
             for (patch, &origin) in origins.iter().enumerate() {
-                let estimate = Estimate { patch: found.values.column(patch), spread: found.spread[patch] };
+                let estimate = Estimate {
+                    patch: found.values.column(patch),
+                    // One dictionary has no spread; whoever asks for one is refused where the method is chosen.
+                    spread: found.spread.as_ref().map_or(0.0, |spread| spread[patch]),
+                };
                 band.add(bicubic, origin, &estimate, self.contrast);
             }
         }
