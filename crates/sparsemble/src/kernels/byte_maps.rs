@@ -155,16 +155,15 @@ impl ByteMaps {
                 std::array::from_fn(|v| i16x16::from_slice(simd, &row[v * 2 * LANES..(v + 1) * 2 * LANES]));
             for (sums, word) in sums.iter_mut().zip([a, b, c, d]) {
                 let pair: i16x16<S> = i32x8::splat(simd, word).bitcast();
-                for v in 0..N {
-                    sums[v] += maps[v].pairwise_dot_product(pair);
+                for (sum, map) in sums.iter_mut().zip(maps) {
+                    *sum += map.pairwise_dot_product(pair);
                 }
             }
         }
         let units = &self.units[map * self.width + first..][..N * LANES];
         for (products, sums) in products.iter_mut().zip(sums) {
-            for v in 0..N {
-                let unit = f32x8::from_slice(simd, &units[v * LANES..(v + 1) * LANES]);
-                products[v] = sums[v].to_float::<f32x8<S>>() * unit;
+            for ((product, sum), unit) in products.iter_mut().zip(sums).zip(units.chunks_exact(LANES)) {
+                *product = sum.to_float::<f32x8<S>>() * f32x8::from_slice(simd, unit);
             }
         }
     }

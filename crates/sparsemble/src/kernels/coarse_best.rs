@@ -46,10 +46,10 @@ fn leaders<S: Simd>(
         for panel in panels.chunks_exact(size) {
             let products = integer_products(simd, panel, tile);
             for v in 0..VECTORS {
-                for s in 0..TILE {
-                    let size = (products[s][v].abs() & splat(!mark)) | number;
-                    next[s] = next[s].max(most[s].min(size));
-                    most[s] = most[s].max(size);
+                for ((product, most), next) in products.iter().zip(&mut most).zip(&mut next) {
+                    let size = (product[v].abs() & splat(!mark)) | number;
+                    *next = (*next).max((*most).min(size));
+                    *most = (*most).max(size);
                 }
                 number += 1;
             }

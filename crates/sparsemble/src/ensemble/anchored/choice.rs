@@ -163,7 +163,8 @@ impl<'a, T: Scalar> Chooser<'a, T> {
         self.cells.clear();
         let Some(anchors) = &self.anchors.cells else {
             self.cells.resize(self.count, 0);
-            return self.groups.sort(&self.cells, 1);
+            self.groups.sort(&self.cells, 1);
+            return;
         };
         let inputs: Vec<u32> = (0..self.count as u32).collect();
         for inputs in inputs.chunks(BLOCK) {
