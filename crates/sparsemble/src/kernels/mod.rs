@@ -12,8 +12,10 @@
 
 mod aligned;
 mod best;
+mod byte_maps;
 mod classes;
 mod coarse;
+mod coarse_best;
 mod coarse_classes;
 mod columns;
 mod correlate;
@@ -26,11 +28,13 @@ mod tests;
 mod vectors;
 
 pub(crate) use best::Best;
+pub(crate) use byte_maps::{ByteMaps, Words};
 pub(crate) use classes::Classes;
 pub(crate) use coarse::{CoarsePanels, CoarseTiles, correlate_coarsely};
+pub(crate) use coarse_best::Leader;
 pub(crate) use coarse_classes::CoarseClasses;
 pub(crate) use columns::Columns;
-pub(crate) use correlate::{Largest, Maxima, Store, correlate, correlate_loose};
+pub(crate) use correlate::{Epilogue, Largest, Maxima, Product, Store, correlate, correlate_loose};
 pub(crate) use energies::Energies;
 pub(crate) use marks::Marks;
 pub(crate) use panels::{Panels, TILE, Tiles};
