@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{FAILED, INTERRUPTED, WRONG_USAGE};
+use crate::options;
 
 pub(crate) use cluster::ClusterArguments;
 pub(crate) use coder::CoderArguments;
@@ -31,11 +32,14 @@ pub(crate) use studio::StudioArguments;
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments, Trainable};
 pub(crate) use upscale::{Compared, Enlarger, EvalArguments, UpscaleArguments};
 
+/// The kinds of random projections.
+pub(crate) const PROJECTIONS: [&str; 3] = ["orthonormal", "gaussian", "bernoulli"];
+
 /// Exit codes, and what they mean.
 pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (0, "all went well; what has not converged is a warning, and in --json"),
     (FAILED, "something failed, or of several files some: the error stream says what and why"),
-    (WRONG_USAGE, "the words cannot be meant so: an option is unknown, missing or excluded by another"),
+    (WRONG_USAGE, "the words cannot be meant so: an option is unknown, missing, excluded by another or out of range"),
     (INTERRUPTED, "Ctrl-C or a request to end; what was finished is kept, and nothing is half-written"),
 ];
 
@@ -69,10 +73,33 @@ impl Arguments {
     /// What was typed; ends the program if that is nothing, a question or wrong.
     pub(crate) fn of_this_run() -> Self {
         // A number below zero is a value that is refused by name, not an option that nobody knows.
-        let mut program = Self::command().mut_subcommands(|command| command.allow_negative_numbers(true));
+        let mut program =
+            with_flowing_help(Self::command()).mut_subcommands(|it| with_flowing_help(it).allow_negative_numbers(true));
         let matches = program.get_matches_mut();
+        options::remember(&program, &matches);
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut program).exit())
     }
+}
+
+/// A command whose help fits any terminal: what is a paragraph in the source is one line, which is broken where it must be.
+fn with_flowing_help(command: clap::Command) -> clap::Command {
+    match command.get_after_long_help().map(|help| flowing(&help.to_string())) {
+        Some(help) => command.after_long_help(help),
+        None => command,
+    }
+}
+
+fn flowing(text: &str) -> String {
+    let is_text = |line: &str| !line.is_empty() && !line.starts_with(' ');
+    let mut flowing = String::new();
+    let mut last = "";
+    for line in text.lines() {
+        let goes_on = is_text(last) && is_text(line) && !last.ends_with(':');
+        flowing.push_str(if goes_on { " " } else { "\n" });
+        flowing.push_str(line);
+        last = line;
+    }
+    flowing.trim_start_matches('\n').to_owned()
 }
 
 const DEMO_EXAMPLES: &str = "\
@@ -82,7 +109,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// See what it does: photographs enlarged, recovered and restored, digits grouped, and a page to look at.
+    /// See what it does to photographs and digits: a table, and a page to look at.
     #[command(after_long_help = DEMO_EXAMPLES)]
     Demo(DemoArguments),
     /// Repeat an experiment of the paper and check what the paper says of it.
@@ -99,7 +126,7 @@ pub(crate) enum Command {
     Weights(WeightsArguments),
     /// Keep a few random measurements of every block of a picture, and nothing else.
     Sense(SenseArguments),
-    /// Recover a picture from such measurements.
+    /// Recover a picture from measurements of its blocks.
     Recover(RecoverArguments),
     /// Take noise, holes or blur out of a picture.
     Restore(RestoreArguments),

@@ -12,10 +12,11 @@ use sparsemble::image::{BitDepth, GrayImage, Layout, Size, WHITE};
 use sparsemble::patch::TrainingPatches;
 use sparsemble::recipe::{Method, Recipe, TrainingSet};
 use sparsemble::restoration::{Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, natural_gaussians, recover};
-use sparsemble::{Matrix, Model, Run, model_file};
+use sparsemble::{Matrix, Model, Run};
 
 use super::measured::Measured;
 use super::mosaics::mosaics;
+use super::picture_model;
 use super::picture_page::{PicturePage, layer, qualities};
 use super::restored::{Truth, decibels, depth, fitted, truth, works, write, written};
 use crate::args::{Preset, RecoverArguments};
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &RecoverArguments) -> Result<()> {
     let progress = Progress::start("recovering")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
-    let mut models = BTreeMap::new();
+    let mut models = Models { arguments, progress: &progress, ready: BTreeMap::new() };
     let outcome =
         batch::each(&works, many, &progress, run, |work, run| Done::recover(arguments, work, &mut models, run))?;
     drop(progress);
@@ -62,11 +63,30 @@ struct Done<'a> {
     seconds: f64,
 }
 
-/// Models of the paper's methods by the side of their patches.
-type Models = BTreeMap<usize, Model<f32>>;
+/// Models of the paper's methods by the side of their patches, made ready when they are first needed.
+struct Models<'a> {
+    arguments: &'a RecoverArguments,
+    progress: &'a Progress,
+    ready: BTreeMap<usize, Model<f32>>,
+}
+
+impl Models<'_> {
+    fn of(&mut self, side: usize) -> Result<&Model<f32>> {
+        Ok(match self.ready.entry(side) {
+            Entry::Occupied(ready) => ready.into_mut(),
+            Entry::Vacant(place) => place.insert(if let Some(path) = &self.arguments.model {
+                picture_model::load(path)?
+            } else {
+                let method = self.arguments.method.unwrap_or(Method::RandExAv);
+                let learning = format!("learning {}", method.name());
+                self.progress.first(&learning, self.arguments.run.threads, |run| trained(method, side, run))?
+            }),
+        })
+    }
+}
 
 impl<'a> Done<'a> {
-    fn recover(arguments: &RecoverArguments, work: &'a Work, models: &mut Models, run: Run<'_>) -> Result<Self> {
+    fn recover(arguments: &RecoverArguments, work: &'a Work, models: &mut Models<'_>, run: Run<'_>) -> Result<Self> {
         let started = Instant::now();
         let measured = Measured::read(&work.input, arguments)?;
         let (first, n_planes) = (&measured.planes[0], measured.planes.len());
@@ -112,7 +132,7 @@ struct Recovered {
 fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: Run<'_>) -> Result<Recovered> {
     let gaussians = match &arguments.model {
         None => natural_gaussians()?,
-        Some(path) => match model_file::load::<f32>(path)?.model {
+        Some(path) => match picture_model::load(path)? {
             Model::Gaussians(gaussians) => gaussians,
             _ => bail!("{} holds no local Gaussians; give one that does, or --preset paper", path.display()),
         },
@@ -139,20 +159,14 @@ fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: R
     Ok(recovered)
 }
 
-fn paper(arguments: &RecoverArguments, measured: &Measured, models: &mut Models, run: Run<'_>) -> Result<Recovered> {
+fn paper(arguments: &RecoverArguments, measured: &Measured, models: &mut Models<'_>, run: Run<'_>) -> Result<Recovered> {
     let side = measured.planes[0].block_side();
-    let model = match models.entry(side) {
-        Entry::Occupied(ready) => ready.into_mut(),
-        Entry::Vacant(place) => place.insert(match &arguments.model {
-            Some(path) => model_file::load::<f32>(path)?.model,
-            None => trained(arguments.method.unwrap_or(Method::RandExAv), side, run.part(0..1, 2))?,
-        }),
-    };
+    let model = models.of(side)?;
     let coder = Lasso::lambda(LAMBDA * WHITE);
     let count = measured.planes.len();
     let mut planes = Vec::new();
     for (plane, measurements) in measured.planes.iter().enumerate() {
-        let part = run.part(1..2, 2).part(plane..plane + 1, count);
+        let part = run.part(plane..plane + 1, count);
         let dc = measured.means.as_ref().map_or(Dc::Free, |means| Dc::Known(&means[plane]));
         let phi = Dense::new(measurements.phi().matrix().converted().view())?;
         let values = measurements.values().converted();

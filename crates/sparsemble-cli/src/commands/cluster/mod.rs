@@ -192,10 +192,10 @@ fn headline(arguments: &ClusterArguments, found: &Found) -> String {
     );
     let sizes: Vec<String> = clusters.vertices.counts.iter().map(usize::to_string).collect();
     format!(
-        "{count} samples{merged} in {} clusters by {}{scale}{neighbours}; sizes {}",
-        sizes.len(),
+        "{count} samples{merged} in {} by {}{scale}{neighbours}; sizes {}",
+        if sizes.len() == 1 { "1 cluster".to_owned() } else { format!("{} clusters", sizes.len()) },
         arguments.method,
-        page::sizes(&clusters.labels, sizes.len()).join(", ")
+        page::sizes(&clusters.labels, sizes.len())
     )
 }
 
