@@ -49,10 +49,13 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
     }
 }
 
-/// Whether the library has refused what was typed for an option.
+/// Whether the library has refused what was typed for an option, whatever the files hold.
 fn is_refused_option(error: &anyhow::Error) -> bool {
-    let refused = error.downcast_ref::<sparsemble::Error>();
-    refused.is_some_and(|it| matches!(it, sparsemble::Error::InvalidParameter { .. }) && options::words(it).is_some())
+    match error.downcast_ref() {
+        Some(sparsemble::Error::InvalidParameter { name, .. }) if *name == options::OF_A_CHECKPOINT => false,
+        Some(refused @ sparsemble::Error::InvalidParameter { .. }) => options::words(refused).is_some(),
+        _ => false,
+    }
 }
 
 /// The exit code of a failure.

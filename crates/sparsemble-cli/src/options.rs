@@ -58,6 +58,9 @@ const SET_BY: &[(&str, &[&str])] = &[
     ("form", &["form"]),
 ];
 
+/// What the library calls a setting of a checkpoint that is not met; its value has name and value.
+pub(crate) const OF_A_CHECKPOINT: &str = "parameter";
+
 /// The options of the command that runs.
 static OPTIONS: OnceLock<Options> = OnceLock::new();
 
@@ -89,7 +92,8 @@ impl Options {
         let option = |argument: &clap::Arg| {
             let id = argument.get_id().as_str();
             let was_typed = typed.value_source(id) == Some(ValueSource::CommandLine);
-            let words = || typed.get_raw(id).map(|words| words.map(|word| word.to_string_lossy().into_owned()).collect());
+            let words =
+                || typed.get_raw(id).map(|words| words.map(|word| word.to_string_lossy().into_owned()).collect());
             let words: Option<Vec<String>> = if was_typed { words() } else { None };
             argument.get_long().map(|long| (long.to_owned(), words.map(|words| words.join(" "))))
         };
@@ -98,8 +102,7 @@ impl Options {
 
     fn words(&self, error: &Error) -> Option<String> {
         match error {
-            // Settings of a checkpoint are told by name and value.
-            Error::InvalidParameter { name: "parameter", value, reason } => {
+            Error::InvalidParameter { name, value, reason } if *name == OF_A_CHECKPOINT => {
                 let (name, value) = value.split_once(" = ")?;
                 self.refused(name, value).map(|option| format!("{option}: {reason}"))
             }
@@ -135,12 +138,18 @@ impl Options {
     fn option(&self, name: &str, value: &str) -> Option<(&str, Option<&String>)> {
         let (_, long) = SET_BY.iter().find(|(theirs, _)| *theirs == name)?;
         let there: Vec<_> = long.iter().filter_map(|long| self.0.iter().find(|(option, _)| option == long)).collect();
-        let setting = format!("{}={value}", plain(name));
-        let says = |typed: &Option<String>| typed.as_ref().is_some_and(|it| it == value || it.contains(&setting));
-        let chosen = there.iter().find(|(_, typed)| says(typed));
-        let chosen = chosen.or_else(|| there.iter().find(|(_, typed)| typed.is_some())).or(there.first())?;
+        let says = |typed: &Option<String>| typed.as_ref().is_some_and(|typed| sets(typed, plain(name), value));
+        let chosen = there.iter().find(|(_, typed)| says(typed)).or(there.first())?;
         Some((&chosen.0, chosen.1.as_ref()))
     }
+}
+
+/// Whether this is what was typed for a value, itself or as a setting: `-1.0` and `lasso:lambda=-1.0` are so for -1.
+fn sets(typed: &str, name: &str, value: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok();
+    let is_it = |text: &str| text == value || number(text).is_some_and(|it| Some(it) == number(value));
+    let settings = typed.split([':', ',']).filter_map(|setting| setting.split_once('='));
+    is_it(typed) || settings.into_iter().any(|(key, text)| key == name && is_it(text))
 }
 
 /// A setting of a model in words: its name, and its value.
@@ -190,6 +199,13 @@ mod tests {
                 "-1",
                 "--coder lasso:lambda=-1: lambda = -1: must be more",
             ),
+            (
+                format!("{TRAIN} --coder lasso:lambda=-1.0"),
+                "lambda",
+                "-1",
+                "--coder lasso:lambda=-1.0: lambda = -1: must be more",
+            ),
+            (TRAIN.into(), "n_atoms", "256", "--atoms 256: must be more"),
             (TRAIN.into(), "update", "K-SVD with the lasso", "--method boost-km: must be more"),
             (TRAIN.into(), "parameter", "n_atoms = 4", "--atoms 4: must be more"),
             (TRAIN.into(), "coder", "none", "--coder: must be more"),

@@ -159,7 +159,12 @@ fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: R
     Ok(recovered)
 }
 
-fn paper(arguments: &RecoverArguments, measured: &Measured, models: &mut Models<'_>, run: Run<'_>) -> Result<Recovered> {
+fn paper(
+    arguments: &RecoverArguments,
+    measured: &Measured,
+    models: &mut Models<'_>,
+    run: Run<'_>,
+) -> Result<Recovered> {
     let side = measured.planes[0].block_side();
     let model = models.of(side)?;
     let coder = Lasso::lambda(LAMBDA * WHITE);

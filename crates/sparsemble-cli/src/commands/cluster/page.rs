@@ -64,9 +64,8 @@ pub(super) fn sizes(labels: &[u32], n_clusters: usize) -> String {
     if n_clusters <= MOST_SIZES {
         return (0..n_clusters as u32).map(|cluster| size(cluster).to_string()).collect::<Vec<_>>().join(", ");
     }
-    let (least, most) = (0..n_clusters as u32)
-        .map(size)
-        .fold((usize::MAX, 0), |(least, most), size| (least.min(size), most.max(size)));
+    let (least, most) =
+        (0..n_clusters as u32).map(size).fold((usize::MAX, 0), |(least, most), size| (least.min(size), most.max(size)));
     format!("{least} to {most}")
 }
 

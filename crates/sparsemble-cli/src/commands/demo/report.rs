@@ -47,9 +47,8 @@ impl Report<'_> {
 
     /// What is damaged is seen on the page; here the table fits a terminal of 80 columns.
     pub(super) fn text(&self) -> String {
-        let line = |name: &str, [_, usual, ours, gain]: [&str; 4]| {
-            format!("{name:31}{usual:>23}{ours:>12}{gain:>13}\n")
-        };
+        let line =
+            |name: &str, [_, usual, ours, gain]: [&str; 4]| format!("{name:31}{usual:>23}{ours:>12}{gain:>13}\n");
         let [name, cells @ ..] = HEADINGS;
         let mut text = line(name, cells);
         for (name, cells) in self.lines() {

@@ -40,7 +40,8 @@ pub(super) fn of<T: Scalar>(
     let mut settings = vec![("method", training.method.clone()), ("coder", training.coder.clone())];
     settings.retain(|(_, value)| !value.is_empty());
     let known: Vec<&str> = settings.iter().map(|(name, _)| *name).collect();
-    let rest: Vec<_> = record.parameters.iter().filter(|(name, _)| !known.contains(&name.as_str())).map(setting).collect();
+    let rest: Vec<_> =
+        record.parameters.iter().filter(|(name, _)| !known.contains(&name.as_str())).map(setting).collect();
     settings.extend(rest.iter().map(|(name, value)| (name.as_str(), value.clone())));
     Ok(page.end(&settings))
 }

@@ -5,11 +5,11 @@ use std::collections::btree_map::Entry;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use sparsemble::Model;
 use sparsemble::coding::{Coder, Lasso, OneSparse, SparseCoder};
 use sparsemble::ensemble::{Ensemble, Upscaler};
 use sparsemble::image::Interpolation;
 use sparsemble::restoration::super_resolution::{ByDictionary, Enlarge, Interpolated, natural_upscaler, read_scsr};
-use sparsemble::Model;
 use sparsemble_paper as paper;
 
 use super::one_opinion;
