@@ -40,10 +40,10 @@ fn exit_codes_are_those_of_the_help() {
 
 #[test]
 fn what_the_library_refuses_is_told_by_the_options_that_were_typed() {
+    const TRAIN: &str = "train --method boost-km -o n samples.npy";
     let program = program();
     program.succeed("train --method boost-ex --atoms 8 --models 3 -o m samples.npy");
     program.succeed("encode m samples.npy -o c.npz");
-    const TRAIN: &str = "train --method boost-km -o n samples.npy";
     for (words, code, says) in [
         (format!("{TRAIN} --atoms 0"), 2, "--atoms 0: must be at least 1"),
         (format!("{TRAIN} --atoms 5000000000"), 2, "--atoms 5000000000: must be between 1"),
