@@ -73,33 +73,11 @@ impl Arguments {
     /// What was typed; ends the program if that is nothing, a question or wrong.
     pub(crate) fn of_this_run() -> Self {
         // A number below zero is a value that is refused by name, not an option that nobody knows.
-        let mut program =
-            with_flowing_help(Self::command()).mut_subcommands(|it| with_flowing_help(it).allow_negative_numbers(true));
+        let mut program = Self::command().mut_subcommands(|command| command.allow_negative_numbers(true));
         let matches = program.get_matches_mut();
         options::remember(&program, &matches);
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut program).exit())
     }
-}
-
-/// A command whose help fits any terminal: what is a paragraph in the source is one line, which is broken where it must be.
-fn with_flowing_help(command: clap::Command) -> clap::Command {
-    match command.get_after_long_help().map(|help| flowing(&help.to_string())) {
-        Some(help) => command.after_long_help(help),
-        None => command,
-    }
-}
-
-fn flowing(text: &str) -> String {
-    let is_text = |line: &str| !line.is_empty() && !line.starts_with(' ');
-    let mut flowing = String::new();
-    let mut last = "";
-    for line in text.lines() {
-        let goes_on = is_text(last) && is_text(line) && !last.ends_with(':');
-        flowing.push_str(if goes_on { " " } else { "\n" });
-        flowing.push_str(line);
-        last = line;
-    }
-    flowing.trim_start_matches('\n').to_owned()
 }
 
 const DEMO_EXAMPLES: &str = "\

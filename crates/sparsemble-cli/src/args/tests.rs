@@ -1,6 +1,6 @@
 use clap::{Command, CommandFactory, Parser};
 
-use super::{Arguments, EXIT_CODES, flowing};
+use super::{Arguments, EXIT_CODES};
 
 const DOCUMENTED: &str = include_str!("../../../../docs/JSON.md");
 
@@ -79,11 +79,4 @@ fn the_help_lists_all_exit_codes() {
         assert!(help.contains(&format!("{code:<4} {meaning}")), "{code}");
     }
     assert_eq!(EXIT_CODES.iter().map(|(code, _)| *code).collect::<Vec<_>>(), [0, 1, 2, 130]);
-}
-
-#[test]
-fn paragraphs_of_a_help_flow_and_lists_stay_lists() {
-    let help = "Examples:\n  one\n  two\n\nA sentence that\ngoes on.\nMethods:\n  a  first\n  b  second";
-    let expected = "Examples:\n  one\n  two\n\nA sentence that goes on. Methods:\n  a  first\n  b  second";
-    assert_eq!(flowing(help), expected);
 }
