@@ -148,8 +148,8 @@ impl Options {
 fn sets(typed: &str, name: &str, value: &str) -> bool {
     let number = |text: &str| text.parse::<f64>().ok();
     let is_it = |text: &str| text == value || number(text).is_some_and(|it| Some(it) == number(value));
-    let settings = typed.split([':', ',']).filter_map(|setting| setting.split_once('='));
-    is_it(typed) || settings.into_iter().any(|(key, text)| key == name && is_it(text))
+    let mut settings = typed.split([':', ',']).filter_map(|setting| setting.split_once('='));
+    is_it(typed) || settings.any(|(key, text)| key == name && is_it(text))
 }
 
 /// A setting of a model in words: its name, and its value.
