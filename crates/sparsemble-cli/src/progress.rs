@@ -2,39 +2,51 @@
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use sparsemble::Run;
 
 use crate::interrupt;
+use crate::pace::Pace;
 
 /// How often the bar is drawn while nothing is told.
 const TICK: Duration = Duration::from_millis(200);
 
-/// The part of the work before which nobody knows how long it takes.
-const KNOWN: f32 = 0.02;
-
 /// A bar, and the wish to stop.
 pub(crate) struct Progress {
     bar: ProgressBar,
+    pace: Arc<Mutex<Pace>>,
+}
+
+fn locked(pace: &Mutex<Pace>) -> MutexGuard<'_, Pace> {
+    pace.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Progress {
     /// Draws nothing unless the error stream is a terminal.
     pub(crate) fn start(what: &'static str) -> Result<Self> {
-        let style = ProgressStyle::with_template("{msg:36} {wide_bar} {percent:>3} %{left}")?;
-        // A bar that cannot be drawn is no failure.
-        let left =
-            |state: &ProgressState, text: &mut dyn Write| drop(text.write_str(&left(state.fraction(), state.eta())));
+        // What stays empty at the end is for the `^C` that a terminal shows: in a line of its own it would keep the bar.
+        let style = ProgressStyle::with_template("{msg:36} {wide_bar} {percent:>3} %{left}   ")?;
+        let pace = Arc::new(Mutex::new(Pace::begin(Instant::now())));
+        let seen = Arc::clone(&pace);
+        let left = move |state: &ProgressState, text: &mut dyn Write| {
+            let left = state.len().and_then(|total| locked(&seen).left(Instant::now(), total));
+            if let Some(left) = left {
+                // A bar that cannot be drawn is no failure.
+                let _ = write!(text, "  {} left", HumanDuration(left));
+            }
+        };
         let bar = ProgressBar::no_length().with_style(style.with_key("left", left)).with_message(what);
         bar.enable_steady_tick(TICK);
-        Ok(Self { bar })
+        Ok(Self { bar, pace })
     }
 
     /// For [`sparsemble::Run::on_progress`].
     pub(crate) fn tell(&self, done: usize, total: usize) -> ControlFlow<()> {
+        locked(&self.pace).hear(Instant::now(), done as u64);
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -56,6 +68,16 @@ impl Progress {
         self.tell(done, total)
     }
 
+    /// Does what must be done before the work goes on, behind a bar of its own.
+    pub(crate) fn first<R>(&self, what: &str, threads: usize, work: impl FnOnce(Run<'_>) -> Result<R>) -> Result<R> {
+        let then = self.bar.message();
+        let tell = |done: usize, total: usize| self.tell(done, total);
+        self.begin(what.to_owned());
+        let done = work(Run::threads(threads).on_progress(&tell))?;
+        self.begin(then);
+        Ok(done)
+    }
+
     /// Reads a file, which may be long, and says what comes next.
     pub(crate) fn reading<R>(
         &self,
@@ -70,6 +92,7 @@ impl Progress {
 
     /// Says what comes next; its bar and its time begin anew.
     pub(crate) fn begin(&self, what: String) {
+        *locked(&self.pace) = Pace::begin(Instant::now());
         self.bar.reset();
         self.bar.set_message(what);
     }
@@ -92,11 +115,6 @@ impl Drop for Progress {
     }
 }
 
-/// How long the rest will take, in words, once so much is done that it can be told.
-fn left(done: f32, rest: Duration) -> String {
-    if done < KNOWN { String::new() } else { format!("  {} left", HumanDuration(rest)) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,12 +129,5 @@ mod tests {
         assert!(progress.tell(7, 100).is_continue());
         progress.say("step 1 of 9".into());
         assert_eq!((progress.bar.message().as_str(), progress.bar.position()), ("step 1 of 9", 7));
-    }
-
-    #[test]
-    fn no_time_is_told_before_it_can_be_known() {
-        assert_eq!(left(0.0, Duration::from_secs(240)), "");
-        assert_eq!(left(0.019, Duration::from_secs(240)), "");
-        assert_eq!(left(0.02, Duration::from_secs(240)), "  4 minutes left");
     }
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use sparsemble::ensemble::WeightConstraint;
 
 use super::{CoderArguments, RunArguments};
+use crate::options::parsed;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:\n  sparsemble info model.safetensors --atoms atoms.png")]
@@ -75,7 +76,7 @@ pub(crate) struct ReconstructArguments {
     pub(crate) model: PathBuf,
 
     /// Codes that `sparsemble encode` has written: .npz, .npy or .csv.
-    #[arg(value_name = "CODES", required_unless_present = "samples")]
+    #[arg(value_name = "CODES", required_unless_present = "samples", conflicts_with = "CoderArguments")]
     pub(crate) codes: Option<PathBuf>,
 
     /// Code these samples instead: .npy, .npz, .csv or .mat.
@@ -91,7 +92,7 @@ pub(crate) struct ReconstructArguments {
     pub(crate) output: PathBuf,
 
     /// Write how far the members of an ensemble, or those of each level, are from each other, a number a sample: .npy or .csv.
-    #[arg(long, value_name = "FILE", requires = "samples")]
+    #[arg(long, value_name = "FILE", conflicts_with = "codes")]
     pub(crate) spread: Option<PathBuf>,
 
     #[command(flatten)]
@@ -128,7 +129,7 @@ pub(crate) struct WeightsArguments {
     pub(crate) output: PathBuf,
 
     /// unconstrained, non-negative, affine or simplex.
-    #[arg(long, default_value_t = WeightConstraint::Simplex)]
+    #[arg(long, default_value_t = WeightConstraint::Simplex, value_parser = parsed::<WeightConstraint>)]
     pub(crate) constraint: WeightConstraint,
 
     /// Find weights for each sample, which know the sample, instead of one set for all.

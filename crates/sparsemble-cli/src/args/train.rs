@@ -8,6 +8,7 @@ use sparsemble::ensemble::Precision;
 use sparsemble::recipe::Method;
 
 use super::{CoderArguments, RunArguments};
+use crate::options::parsed;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,7 +50,7 @@ pub(crate) struct TrainArguments {
     pub(crate) output: PathBuf,
 
     /// alt-opt, mod, k-svd, online, rand-ex-av, boost-ex, boost-km, mld, ex-mld, gaussians or upscaler.
-    #[arg(long)]
+    #[arg(long, value_parser = parsed::<Trainable>)]
     pub(crate) method: Trainable,
 
     /// The atoms of each dictionary [default: 256, 16 in a level, in a stage of an upscaler 1024, from scale 3 on
@@ -116,7 +117,7 @@ pub(crate) struct TrainArguments {
     pub(crate) parts: Option<usize>,
 
     /// How finely the maps of an upscaler are kept: full (32 bits), half or byte [default: byte].
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", value_parser = parsed::<Precision>)]
     pub(crate) precision: Option<Precision>,
 
     /// The type of all numbers [default: that of the matrix; float32 for pictures].

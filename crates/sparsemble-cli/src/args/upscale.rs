@@ -71,7 +71,7 @@ pub(crate) enum Enlarger {
     Bicubic,
     /// By Lanczos interpolation.
     Lanczos,
-    /// The paper's, learned from the photographs in the program: a paired dictionary.
+    /// A paired dictionary. This and all below are the paper's, learned first from photographs in the program: slow.
     PairDict,
     /// A dictionary of examples.
     ExDict,
@@ -84,6 +84,19 @@ pub(crate) enum Enlarger {
 }
 
 impl Enlarger {
+    /// As it is typed.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// Whether it is of the paper, which is neither the fastest nor the best.
+    pub(crate) fn is_the_papers(self) -> bool {
+        match self {
+            Self::Anchored | Self::Bicubic | Self::Lanczos => false,
+            Self::PairDict | Self::ExDict | Self::RandExAv | Self::BoostEx | Self::BoostKm => true,
+        }
+    }
+
     /// Whether there is one opinion of each pixel, so that none can differ from it.
     pub(crate) fn has_one_opinion(self) -> bool {
         match self {

@@ -207,7 +207,7 @@ fn headline(arguments: &ClusterArguments, found: &Found) -> String {
         "{count} samples{merged} in {} cluster{plural} by {}{scale}{neighbours}; sizes {}",
         sizes.len(),
         arguments.method,
-        page::sizes(&clusters.labels, sizes.len()).join(", ")
+        page::sizes(&clusters.labels, sizes.len())
     )
 }
 
