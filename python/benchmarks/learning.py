@@ -7,7 +7,7 @@ standard output, and a table on standard error. Exits with 1 if what we learned 
 import sys
 
 from coders.rivals import use_one_thread
-from learners import clustering, dictionary, ensembles, growth, report
+from learners import clustering, dictionary, ensembles, growth, large, report
 from learners.runs import FULL, QUICK
 from shared.script import main
 
@@ -16,6 +16,7 @@ WORKLOADS = {
     "dictionary": dictionary.run,
     "ensembles": ensembles.run,
     "growth": growth.run,
+    "large": large.run,
 }
 SIZES = {
     "n_samples": (int, "samples to learn from"),
@@ -23,6 +24,7 @@ SIZES = {
     "n_models": (int, "models of an ensemble"),
     "repetitions": (int, "runs of each contender"),
     "spams_seconds": (int, "how long SPAMS learns"),
+    "large": (int, "millions of patches of a training whose memory is told; 10 takes 3 GB of disk"),
 }
 
 if __name__ == "__main__":

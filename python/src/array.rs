@@ -52,13 +52,13 @@ pub(crate) fn rows_of<T: Element + Copy>(py: Python<'_>, matrix: Matrix<T>) -> P
 /// A new array of this shape that `fill` writes, all of it.
 ///
 /// The memory is NumPy's, which asks the system for large pages where it is much: our own would take a page fault for
-/// every four kilobytes, and several times as long.
+/// every four kilobytes, and several times as long. It holds whatever was there before: zeros would be one more pass.
 pub(crate) fn filled<T: Element>(
     py: Python<'_>,
     shape: [usize; 2],
     fill: impl FnOnce(&mut [T]) -> sparsemble::Result<()>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let array = PyArray2::<T>::zeros(py, shape, false);
+    let array = py.import("numpy")?.call_method1("empty", (shape, dtype::<T>(py)))?.cast_into::<PyArray2<T>>()?;
     fill(array.try_readwrite()?.as_slice_mut()?).map_err(to_python)?;
     Ok(array.into_any())
 }

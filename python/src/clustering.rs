@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use sparsemble::clustering::{
     Clusters, GraphClustering, GraphClusters, Preparation, Similarity, SpectralClustering, Stage,
 };
-use sparsemble::{Error, MatrixView, Run, Scalar};
+use sparsemble::{Error, Scalar};
 
 use crate::array::{Rows, is_single, rows_of};
 use crate::coding::{Csr, csr_of};
@@ -66,30 +66,10 @@ fn cluster_as<'py, T: Scalar + Element>(
             stages.push((stage, start.elapsed().as_secs_f64()));
             start = Instant::now();
         };
-        let found = fit(&clustering, x, parameters.seed, &mut watch, run).map_err(of_coder)?;
+        let found = clustering.fit(x, parameters.seed, &mut watch, run).map_err(of_coder)?;
         Ok((found, stages))
     })?;
     outcome(py, found, &stages)
-}
-
-/// All stages, in the precision of the program: that of the samples where codes are certified, single where all that is
-/// asked is which atom or sample is the nearest.
-fn fit<T: Scalar>(
-    clustering: &GraphClustering,
-    samples: MatrixView<'_, T>,
-    seed: u64,
-    watch: &mut dyn FnMut(Stage),
-    run: Run<'_>,
-) -> sparsemble::Result<GraphClusters> {
-    let (preparation, total) = (samples.columns(), 32 * samples.columns());
-    let ready = clustering.prepare(samples, run.part(0..preparation, total))?;
-    watch(Stage::Preparation);
-    let rest = run.part(preparation..total, total);
-    if clustering.graph.fits_single() && T::NAME != f32::NAME {
-        clustering.cluster(ready.to_single()?, seed, watch, rest)
-    } else {
-        clustering.cluster(ready, seed, watch, rest)
-    }
 }
 
 impl ClusteringParameters {

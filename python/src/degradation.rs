@@ -3,6 +3,7 @@
 use numpy::{Element, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use sparsemble::degradation::{
     self, Blur, ContinuedBlocks, Degradation, Dense, Mask, adjoint_of_columns, apply_to_columns,
 };
@@ -37,6 +38,18 @@ impl Phi<'_> {
             Self::Matrix(_) => "a matrix".into(),
         };
         Ok(PhiRecord { description, matrix: Some(self.matrix(n_features)?) })
+    }
+}
+
+/// Φ of a file as it was given: its text, unless that is no operator's or makes another matrix than the file holds.
+pub(crate) fn given<'py, T: Scalar + Element>(py: Python<'py>, phi: &PhiRecord<T>) -> PyResult<Bound<'py, PyAny>> {
+    let makes = |matrix: &Dense<T>| {
+        let operator: Result<degradation::Operator> = phi.description.parse();
+        operator.and_then(|operator| operator.matrix(matrix.n_features())).is_ok_and(|made| made == *matrix)
+    };
+    match &phi.matrix {
+        Some(matrix) if !makes(matrix) => rows_of(py, matrix.matrix().transposed().to_matrix()),
+        _ => Ok(PyString::new(py, &phi.description).into_any()),
     }
 }
 

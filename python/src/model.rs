@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use sparsemble::ensemble::{Ensemble, Round, SparseModel, Training};
@@ -10,7 +11,7 @@ use sparsemble::model_file;
 
 use crate::array::rows_of;
 use crate::coding::{Csr, Report};
-use crate::degradation::Phi;
+use crate::degradation::{self, Phi};
 use crate::error::to_python;
 use crate::held::{Approximated, CodeArrays, Held};
 use crate::parameters::coder_dict;
@@ -67,11 +68,16 @@ impl Model {
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| match model_file::inspect(&path)?.dtype {
-            "float32" => Ok(Held::from(model_file::load::<f32>(&path)?).into()),
+        let model = py.detach(|| match model_file::inspect(&path)?.dtype {
+            "float32" => Ok(Self::from(Held::from(model_file::load::<f32>(&path)?))),
             _ => Ok(Held::from(model_file::load::<f64>(&path)?).into()),
-        })
-        .map_err(to_python)
+        });
+        let model = model.map_err(to_python)?;
+        if !model.training().coder.is_empty() {
+            let coder = each!(model, held => held.model.coder());
+            coder.map_err(|error| PyValueError::new_err(format!("{}: coder: {error}", path.display())))?;
+        }
+        Ok(model)
     }
 
     /// Writes a model file.
@@ -187,7 +193,16 @@ impl Model {
         record.set_item("coder", &training.coder)?;
         record.set_item("seed", training.seed.to_string())?;
         record.set_item("data", each!(self, held => &held.record.data.description))?;
+        if let Some(phi) = each!(self, held => held.record.phi.as_ref().map(|phi| &phi.description)) {
+            record.set_item("phi", phi)?;
+        }
         Ok(record)
+    }
+
+    /// Φ of the training, as [`degraded_by`](Self::degraded_by) takes it: a text or a matrix; `None` if there was none.
+    #[getter]
+    fn phi<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        each!(self, held => held.record.phi.as_ref().map(|phi| degradation::given(py, phi)).transpose())
     }
 
     /// `dictionary`, `online`, `ensemble`, `multilevel`, `gaussians` or `upscaler`.

@@ -218,7 +218,7 @@ REFUSED = [
     ({"max_iter": 0}, ValueError, "max_iter=0: must be at least 1"),
     ({"tol": -1.0}, ValueError, "tol=-1: must be finite and not negative"),
     ({"coder_tol": "small"}, TypeError, "coder_tol='small': must be a number"),
-    ({"dict_init": np.ones((3, 11))}, ValueError, "number of features.* expected 11, found 12"),
+    ({"dict_init": np.ones((3, 11))}, ValueError, r"dict_init has shape \(3, 11\) and X \(200, 12\)"),
     ({"dict_init": np.zeros((3, 12))}, ValueError, "this atom is zero"),
     (
         {"dict_init": np.ones((3, 12)), "n_components": 4},

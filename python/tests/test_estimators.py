@@ -13,17 +13,51 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    parametrize_with_checks,
+)
 
-from sparsemble import SparseCoder, SparseSubspaceClustering, WeightedKMeans, sparse_encode
+from sparsemble import (
+    DictionaryLearning,
+    SparseCoder,
+    SparseSubspaceClustering,
+    WeightedKMeans,
+    sparse_encode,
+)
 from sparsemble.model import TrainedModel
 
 DRAWN = "the start is drawn at random, and copies of a sample change the draws"
 PLANE = "two samples of a plane code every other one without error, so the graph knows nothing of blobs"
 
 
+def given(*last):
+    """Rows to start from, of the length that the check of the weights has, and these."""
+    rows = np.random.default_rng(1).random((3, 30))
+    return np.vstack([rows, *last])
+
+
+NEVER_THE_BEST = np.resize([1.0, -1.0], 30)
+"""Nearly orthogonal to all samples: an atom that only dies."""
+
+GIVEN_A_START = [
+    WeightedKMeans(3, init=given(), tol=0),
+    WeightedKMeans(5, init=given(np.full(30, 1e3), np.full(30, 2e3)), tol=0),
+    DictionaryLearning(dict_init=given(), coder_tol=1e-11, max_iter=4, tol=0),
+    DictionaryLearning(dict_init=given(NEVER_THE_BEST), n_nonzero_coefs=1, max_iter=4, tol=0),
+    DictionaryLearning(method="mod", dict_init=given(NEVER_THE_BEST), n_nonzero_coefs=1, max_iter=4, tol=0),
+    DictionaryLearning(method="k-svd", dict_init=given(NEVER_THE_BEST), n_nonzero_coefs=1, max_iter=4, tol=0),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", GIVEN_A_START, ids=lambda estimator: type(estimator).__name__)
+def test_from_a_given_start_weights_are_copies_of_samples(estimator):
+    check_sample_weight_equivalence_on_dense_data(type(estimator).__name__, estimator)
+
+
 def expected_failures(estimator):
-    """Where atoms are drawn, copies of a sample are other random numbers; test_dictionary.py has the law."""
+    """Where atoms are drawn, copies of a sample are other random numbers."""
     if isinstance(estimator, SparseSubspaceClustering) and estimator.method == "omp":
         return {"check_clustering": PLANE}
     drawn = isinstance(estimator, TrainedModel | WeightedKMeans)

@@ -1,5 +1,7 @@
 """Models to files and back."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -112,6 +114,77 @@ def test_what_is_no_model_is_refused(X, tmp_path):
         sparsemble.load(tmp_path / "cut")
     with pytest.raises(OSError, match="cannot write"):
         MODELS["alt-opt"].fit(X).save(tmp_path / "no" / "folder")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("phi", ["mask:missing=0.5,seed=3", "gaussian:measurements=4", "matrix"])
+def test_a_loaded_model_knows_what_it_was_trained_through(X, phi, dtype, tmp_path):
+    X = X.astype(dtype)
+    text, phi = phi, np.random.default_rng(4).standard_normal((4, 6)) if phi == "matrix" else phi
+    model = clone(MODELS["boost-km"]).set_params(phi=phi).fit(X)
+    model.save(tmp_path / "model")
+    again = sparsemble.load(tmp_path / "model")
+    if text == "matrix":
+        np.testing.assert_array_equal(again.phi, phi.astype(dtype))
+        assert again._model.provenance["phi"] == "a matrix"
+    else:
+        assert again.phi == again._model.provenance["phi"] == text
+    np.testing.assert_array_equal(clone(again).fit(X).components_, model.components_)
+    plain = clone(again).set_params(phi=None).fit(X)
+    assert not np.array_equal(plain.components_, model.components_)
+    through, given = again.degraded_by(), model.degraded_by(phi)
+    measurements = X[:, : through.n_features_in_]
+    np.testing.assert_array_equal(through.approximate(measurements), given.approximate(measurements))
+
+
+def test_only_a_model_that_was_trained_through_phi_has_one(X, tmp_path):
+    model = clone(MODELS["boost-km"]).fit(X)
+    model.save(tmp_path / "model")
+    again = sparsemble.load(tmp_path / "model")
+    assert again.phi is None
+    assert "phi" not in again._model.provenance
+    with pytest.raises(ValueError, match="phi=None: the model was not trained through"):
+        again.degraded_by()
+
+
+def with_text(path, key, value):
+    """The bytes of a model file with another text in its header."""
+    whole = path.read_bytes()
+    length = int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8 : 8 + length])
+    assert key in header["__metadata__"]
+    header["__metadata__"][key] = value
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + whole[8 + length :]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("parameter.n_models", "x", "n_models='x' must be a whole number from 1 on"),
+        ("parameter.n_models", "-3", "n_models='-3' must be a whole number from 1 on"),
+        ("parameter.n_models", "9" * 5000, "n_models='9+ must be a whole number"),
+        ("parameter.n_atoms", "0", "n_atoms='0' must be a whole number from 1 on"),
+        ("parameter.validation_fraction", "nan", "validation_fraction='nan' must be a number from 0 on"),
+        ("method", "nope", "method='nope' is none of a model of this kind; known are alt-opt"),
+        ("method", "ex-mld", "method='ex-mld' is none of a model of this kind"),
+        ("coder", "zzz", "coder: .*zzz"),
+    ],
+)
+def test_a_file_with_impossible_parameters_is_refused_by_its_name_and_theirs(
+    X, key, value, message, tmp_path
+):
+    clone(MODELS["boost-ex"]).fit(X).save(tmp_path / "model")
+    (tmp_path / "hostile").write_bytes(with_text(tmp_path / "model", key, value))
+    with pytest.raises(ValueError, match=f"hostile: {message}"):
+        sparsemble.load(tmp_path / "hostile")
+
+
+def test_a_learner_of_the_callers_own_may_have_any_name(X, tmp_path):
+    clone(MODELS["boost-ex"]).fit(X).save(tmp_path / "model")
+    (tmp_path / "own").write_bytes(with_text(tmp_path / "model", "method", "boost-mine"))
+    assert type(sparsemble.load(tmp_path / "own")) is EnsembleSparseCoder
 
 
 def test_a_checkpoint_loads_with_a_warning(X, tmp_path):

@@ -195,6 +195,13 @@ def test_without_scripts_the_pictures_stand_side_by_side(browser, pages):
     assert driver.find_elements("css selector", ".split") == []
 
 
+def test_the_page_of_a_training_names_settings_as_they_are_typed(browser, pages):
+    driver = browser.open(pages("train"))
+    names = [one.text for one in driver.find_elements("css selector", ".settings dt")]
+    assert {"atoms", "models", "min variance"} <= set(names), names
+    assert not [name for name in names if "_" in name]
+
+
 def test_what_can_be_used_has_a_name_and_shows_its_focus(browser, pages):
     driver = browser.open(pages("restore"))
     unnamed = """

@@ -72,6 +72,23 @@ def test_codes_and_approximations_of_the_program_are_those_of_the_estimator(
     np.testing.assert_array_equal(np.load(tmp_path / "approximations.npy"), ensemble.approximate(X))
 
 
+@pytest.mark.parametrize("phi", ["phi.npy", "gaussian:measurements=4", "blur:sigma=1"])
+def test_measurements_are_coded_by_both_alike(program, phi, tmp_path):
+    X = np.random.default_rng(6).standard_normal((80, 9))
+    matrix = np.random.default_rng(7).standard_normal((4, 9))
+    np.save(tmp_path / "phi.npy", matrix)
+    np.save(tmp_path / "X.npy", X)
+    program(f"{TRAIN} --phi {phi} X.npy")
+    model = sparsemble.load(tmp_path / "model")
+    measurements = X @ matrix.T if phi == "phi.npy" else sparsemble.Operator(phi, 9).apply(X)
+    np.save(tmp_path / "Z.npy", measurements)
+    program("encode model Z.npy --measurements -o codes.npz")
+    codes = model.degraded_by(model.phi).transform(measurements)
+    np.testing.assert_array_equal(load_npz(tmp_path / "codes.npz").toarray(), codes.toarray())
+    assert codes.nnz > 0
+    np.testing.assert_array_equal(model.fit(X).components_, sparsemble.load(tmp_path / "model").components_)
+
+
 def test_the_weights_of_the_program_are_those_of_the_package(X, ensemble, program, tmp_path):
     ensemble.save(tmp_path / "model")
     np.save(tmp_path / "X.npy", X)

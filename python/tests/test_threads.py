@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 import warnings
@@ -222,3 +223,11 @@ def test_a_forked_child_can_code(X, dictionary):
 def test_lambda_max_is_the_same_for_any_number_of_threads(X, dictionary):
     one = lambda_max(X, dictionary, n_threads=1)
     np.testing.assert_array_equal(one, lambda_max(X, dictionary, n_threads=3))
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python always has its lock")
+def test_a_python_without_the_lock_stays_without_it():
+    program = "import sys, sparsemble._native; print(sys._is_gil_enabled())"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHON_GIL"}
+    found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert (found.stdout.strip(), found.stderr) == ("False", "")

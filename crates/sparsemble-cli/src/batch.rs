@@ -73,7 +73,9 @@ pub(crate) fn works(
         }
         if let Some(twin) = works.iter().find(|other| other.output == output) {
             let [one, two] = [&twin.input, &input].map(|path| path.display());
-            return Err(Usage(format!("{one} and {two} would both become {}", output.display())).into());
+            let message =
+                format!("{one} and {two} would both become {}; rename one or do them apart", output.display());
+            return Err(Usage(message).into());
         }
         claim(&output, target.force).map_err(|error| {
             if many && output.is_file() && !target.force && !error.is::<Usage>() {

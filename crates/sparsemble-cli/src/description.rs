@@ -90,6 +90,11 @@ impl Description {
     }
 }
 
+/// An error as people read it: four digits after the point, unless it is too small or too large for that.
+pub(crate) fn shown(error: f64) -> String {
+    if (1e-2..1e5).contains(&error.abs()) { format!("{error:.4}") } else { format!("{error:.3e}") }
+}
+
 /// The error after each step of the training: of the ensemble so far, the objective, or the residuals of a level.
 pub(crate) fn errors<T: Scalar>(model: &Model<T>) -> Vec<f64> {
     let training = model.training();

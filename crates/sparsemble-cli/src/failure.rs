@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Formatter};
 
+use crate::options;
+
 /// Exit codes, as the help and the manual list them.
 pub(crate) const FAILED: u8 = 1;
 pub(crate) const WRONG_USAGE: u8 = 2;
@@ -30,7 +32,8 @@ impl Display for Interrupted {
 impl std::error::Error for Usage {}
 impl std::error::Error for Interrupted {}
 
-/// The line a failure prints. Samples are columns to the library, and rows of the files that the user knows.
+/// The line a failure prints. Samples are columns to the library, and rows of the files that the user knows; options have
+/// other names than its arguments.
 pub(crate) fn message(error: &anyhow::Error) -> String {
     match error.downcast_ref() {
         Some(sparsemble::Error::NotFinite { what, row, column }) => format!(
@@ -38,13 +41,26 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
              row out"
         ),
         Some(sparsemble::Error::Interrupted { .. }) => "interrupted; nothing was written".into(),
-        _ => format!("{error:#}"),
+        Some(refused) => match options::words(refused) {
+            Some(words) => format!("{error:#}").replace(&refused.to_string(), &words),
+            None => format!("{error:#}"),
+        },
+        None => format!("{error:#}"),
+    }
+}
+
+/// Whether the library has refused what was typed for an option, whatever the files hold.
+fn is_refused_option(error: &anyhow::Error) -> bool {
+    match error.downcast_ref() {
+        Some(sparsemble::Error::InvalidParameter { name, .. }) if *name == options::OF_A_CHECKPOINT => false,
+        Some(refused @ sparsemble::Error::InvalidParameter { .. }) => options::words(refused).is_some(),
+        _ => false,
     }
 }
 
 /// The exit code of a failure.
 pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
-    if error.is::<Usage>() {
+    if error.is::<Usage>() || is_refused_option(error) {
         WRONG_USAGE
     } else if is_interruption(error) {
         INTERRUPTED

@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use sparsemble::Run;
 
 use crate::interrupt;
+use crate::pace::Pace;
 
 /// How often the bar is drawn while nothing is told.
 const TICK: Duration = Duration::from_millis(200);
@@ -16,26 +18,35 @@ const TICK: Duration = Duration::from_millis(200);
 /// A bar, and the wish to stop.
 pub(crate) struct Progress {
     bar: ProgressBar,
+    pace: Arc<Mutex<Pace>>,
+}
+
+fn locked(pace: &Mutex<Pace>) -> MutexGuard<'_, Pace> {
+    pace.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Progress {
     /// Draws nothing unless the error stream is a terminal.
     pub(crate) fn start(what: &'static str) -> Result<Self> {
-        let style = ProgressStyle::with_template("{msg:36} {wide_bar} {percent:>3} %{left}")?;
-        // Of work that has not begun, such as reading, nobody knows how long it takes.
-        let left = |state: &ProgressState, text: &mut dyn Write| {
-            if state.pos() > 0 {
+        // What stays empty at the end is for the `^C` that a terminal shows: in a line of its own it would keep the bar.
+        let style = ProgressStyle::with_template("{msg:36} {wide_bar} {percent:>3} %{left}   ")?;
+        let pace = Arc::new(Mutex::new(Pace::begin(Instant::now())));
+        let seen = Arc::clone(&pace);
+        let left = move |state: &ProgressState, text: &mut dyn Write| {
+            let left = state.len().and_then(|total| locked(&seen).left(Instant::now(), total));
+            if let Some(left) = left {
                 // A bar that cannot be drawn is no failure.
-                let _ = write!(text, "  {} left", HumanDuration(state.eta()));
+                let _ = write!(text, "  {} left", HumanDuration(left));
             }
         };
         let bar = ProgressBar::no_length().with_style(style.with_key("left", left)).with_message(what);
         bar.enable_steady_tick(TICK);
-        Ok(Self { bar })
+        Ok(Self { bar, pace })
     }
 
     /// For [`sparsemble::Run::on_progress`].
     pub(crate) fn tell(&self, done: usize, total: usize) -> ControlFlow<()> {
+        locked(&self.pace).hear(Instant::now(), done as u64);
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -52,10 +63,19 @@ impl Progress {
     /// The same for one of several works in a row; each has a bar of its own.
     pub(crate) fn tell_of(&self, what: &str, done: usize, total: usize) -> ControlFlow<()> {
         if self.bar.message() != what {
-            self.bar.reset();
-            self.bar.set_message(what.to_owned());
+            self.begin(what.to_owned());
         }
         self.tell(done, total)
+    }
+
+    /// Does what must be done before the work goes on, behind a bar of its own.
+    pub(crate) fn first<R>(&self, what: &str, threads: usize, work: impl FnOnce(Run<'_>) -> Result<R>) -> Result<R> {
+        let then = self.bar.message();
+        let tell = |done: usize, total: usize| self.tell(done, total);
+        self.begin(what.to_owned());
+        let done = work(Run::threads(threads).on_progress(&tell))?;
+        self.begin(then);
+        Ok(done)
     }
 
     /// Reads a file, which may be long, and says what comes next.
@@ -66,9 +86,15 @@ impl Progress {
     ) -> sparsemble::Result<R> {
         let tell = |done: usize, total: usize| self.tell_of("reading", done, total);
         let read = read(Run::default().on_progress(&tell))?;
-        self.bar.reset();
-        self.bar.set_message(next);
+        self.begin(next.to_owned());
         Ok(read)
+    }
+
+    /// Says what comes next; its bar and its time begin anew.
+    pub(crate) fn begin(&self, what: String) {
+        *locked(&self.pace) = Pace::begin(Instant::now());
+        self.bar.reset();
+        self.bar.set_message(what);
     }
 
     /// Does something that prints, while the bar is away.
@@ -76,7 +102,7 @@ impl Progress {
         self.bar.suspend(prints)
     }
 
-    /// Says what is being done.
+    /// Says how far the work is.
     pub(crate) fn say(&self, message: String) {
         self.bar.set_message(message);
     }
@@ -86,5 +112,22 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
         interrupt::listen_no_more();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_work_begins_with_an_empty_bar() {
+        let progress = Progress::start("looking at the samples").unwrap();
+        assert!(progress.tell(88, 100).is_continue());
+        progress.begin("training".into());
+        assert_eq!((progress.bar.message().as_str(), progress.bar.position()), ("training", 0));
+        // A step of the same work goes on with its bar.
+        assert!(progress.tell(7, 100).is_continue());
+        progress.say("step 1 of 9".into());
+        assert_eq!((progress.bar.message().as_str(), progress.bar.position()), ("step 1 of 9", 7));
     }
 }

@@ -45,6 +45,7 @@ fn the_demo_beats_its_baselines_and_writes_pictures_that_match_its_table() {
     let output = sparsemble(folder.path(), &["demo"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let table = text(&output.stdout);
+    assert!(table.lines().all(|line| line.chars().count() < 80), "{table}");
     assert!(table.ends_with("\nOpen sparsemble-demo/index.html to see the pictures.\n"), "{table}");
 
     let written = folder.path().join("sparsemble-demo");

@@ -90,6 +90,31 @@ impl From<&str> for Entry {
     }
 }
 
+/// The columns of a terminal that running text fills, and those before what a statement says.
+const COLUMNS: usize = 100;
+const VERDICT: usize = 15;
+
+/// Text without the stars that make it bold or slanted on a page.
+fn unmarked(text: &str) -> String {
+    text.replace('*', "")
+}
+
+/// Text in lines that fit; all but the first begin after as many spaces.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        match lines.last_mut() {
+            Some(last) if line == 0 || indent + line + 1 + word.chars().count() <= COLUMNS => {
+                last.push_str(if line == 0 { "" } else { " " });
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join(&format!("\n{}", " ".repeat(indent)))
+}
+
 /// The outcome of one experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
@@ -140,7 +165,8 @@ impl Outcome {
 
     /// The table and the statements, for a terminal.
     pub fn text(&self) -> String {
-        let rows = self.texts();
+        let rows: Vec<Vec<String>> =
+            self.texts().iter().map(|row| row.iter().map(|cell| unmarked(cell)).collect()).collect();
         let width = |column: usize| {
             let cells = rows.iter().map(|row| &row[column]).chain([&self.headings[column]]);
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -157,10 +183,13 @@ impl Outcome {
         let rows: String = rows.iter().map(|row| line(row)).collect();
         let statement = |statement: &Statement| {
             let Statement { claim, evidence, .. } = statement;
-            format!("{:14} {}: {}\n{:14} ({evidence})\n", statement.verdict(), claim.place, claim.words, "")
+            let claim = wrapped(&format!("{}: {}", claim.place, claim.words), VERDICT);
+            let evidence = wrapped(&format!("({evidence})"), VERDICT);
+            format!("{:VERDICT$}{claim}\n{:VERDICT$}{evidence}\n", statement.verdict(), "")
         };
         let statements: String = self.statements.iter().map(statement).collect();
-        format!("{}\n{}\n\n{}{rows}\n{statements}", self.title, self.caption, line(&self.headings))
+        let caption = wrapped(&unmarked(&self.caption), 0);
+        format!("{}\n{caption}\n\n{}{rows}\n{statements}", self.title, line(&self.headings))
     }
 
     /// The same as a section of a Markdown page; `plot` is where the page finds the plot.
@@ -218,6 +247,14 @@ mod tests {
         assert!(page.contains("| **does not hold** | §III-C | observation | "));
         assert_eq!(outcome.json()["statements"][0]["holds"], false);
         assert_eq!(outcome.json()["table"]["rows"][0][1], "1");
+    }
+
+    #[test]
+    fn a_terminal_gets_lines_that_fit_and_no_marks_of_a_page() {
+        let text = wrapped(&unmarked(&"**mean** of *all* ".repeat(20)), 4);
+        assert!(text.starts_with("mean of all mean of all") && text.lines().count() > 1, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        assert!(text.lines().skip(1).all(|line| line.starts_with("    ") && !line.starts_with("     ")), "{text}");
     }
 
     #[test]

@@ -3,10 +3,15 @@
 //! The blocks do not depend on the number of threads and each is worked on by one thread from start to end, so results
 //! are the same bits for any number of threads. Threads live for one call: nothing global is kept, a forked child
 //! process starts clean, and a call asked to use n threads uses n.
+//!
+//! Whoever watches is asked after each block whether to go on. Where a block may take long, its work counts what it does on
+//! a [`Pulse`], which asks in between.
 
+use std::cell::Cell;
 use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
@@ -50,8 +55,8 @@ impl Span {
 
 /// Told how many samples are done and how many there are; asked whether to go on. Always called on the caller's thread.
 ///
-/// Work that passes over the samples several times counts them each time, and the number done never falls. It may end
-/// before it has counted all, if it is done sooner than it might have been.
+/// Work that passes over the samples several times counts them each time, and the number done never falls; while single
+/// samples take long it is told again. It may end before it has counted all, if it is done sooner than it might have been.
 pub type ProgressFn<'a> = dyn Fn(usize, usize) -> ControlFlow<()> + 'a;
 
 impl<'a> Run<'a> {
@@ -60,7 +65,7 @@ impl<'a> Run<'a> {
         Self { threads, ..Self::default() }
     }
 
-    /// Calls `progress` after each block the calling thread has finished.
+    /// Calls `progress` after each block the calling thread has finished, and now and then while one takes long.
     #[must_use]
     pub fn on_progress(self, progress: &'a ProgressFn<'a>) -> Self {
         Self { progress: Some(progress), ..self }
@@ -137,33 +142,137 @@ impl<'a> Run<'a> {
         scratch: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, Range<usize>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
+        self.map_long_blocks(total, size, scratch, |space, range, _| work(space, range))
+    }
+
+    /// The same for blocks that may take long: `work` counts what it does on its thread's pulse.
+    pub(crate) fn map_long_blocks<S, R: Send>(
+        &self,
+        total: usize,
+        size: usize,
+        scratch: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, Range<usize>, &Pulse<'_>) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
         let queue = Queue::new(total, size, self.span.unwrap_or(Span { start: 0, end: total, total }));
         let results: Mutex<Vec<Option<Result<R>>>> = Mutex::new((0..queue.blocks()).map(|_| None).collect());
-        self.on_threads(queue.blocks(), &|progress| {
+        self.on_threads(&queue, &|pulse| {
             let mut space = scratch();
             while let Some((index, range)) = queue.take() {
                 let width = range.len();
-                let result = work(&mut space, range);
-                queue.finish(width, result.is_err(), progress);
+                let result = work(&mut space, range, pulse);
+                pulse.finish(width, result.is_err());
                 results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
             }
         });
         let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let results = results.into_iter().flatten().collect::<Result<Vec<R>>>()?;
-        queue.end(results.len())?;
-        Ok(results)
+        match results.into_iter().flatten().collect::<Result<Vec<R>>>() {
+            Ok(results) => queue.end(results.len()).map(|()| results),
+            // Said by work inside a block, which knows nothing of the whole.
+            Err(Error::Interrupted { .. }) => Err(queue.interrupted()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Long work that has no blocks, on the caller's thread: a step that does no samples.
+    pub(crate) fn listening<R>(&self, work: impl FnOnce(&Pulse<'_>) -> Result<R>) -> Result<R> {
+        let here = self.span.map_or(Span { start: 0, end: 0, total: 0 }, |span| Span { end: span.start, ..span });
+        let queue = Queue::new(0, 1, here);
+        work(&Pulse { queue: &queue, tell: self.progress, caller: None, work: Cell::new(0) })
     }
 
     /// Runs `worker` on the threads, of which only the caller's tells of progress.
     ///
     /// The worker is a trait object, so that all that belongs to threads is compiled once and not for each kind of work.
-    fn on_threads(&self, blocks: usize, worker: &(dyn Fn(Option<&ProgressFn<'_>>) + Sync)) {
+    fn on_threads(&self, queue: &Queue, worker: &(dyn Fn(&Pulse<'_>) + Sync)) {
+        // One beat that waits to be heard is as good as many.
+        let (sender, beats) = sync_channel(1);
         std::thread::scope(|scope| {
-            for _ in 1..self.workers(blocks) {
-                scope.spawn(|| worker(None));
+            for _ in 1..self.workers(queue.blocks()) {
+                let caller = Some(sender.clone());
+                scope.spawn(move || worker(&Pulse { queue, tell: None, caller, work: Cell::new(0) }));
             }
-            worker(self.progress);
+            drop(sender);
+            let pulse = Pulse { queue, tell: self.progress, caller: None, work: Cell::new(0) };
+            worker(&pulse);
+            // The others may still work for long, and cannot ask by themselves.
+            for () in beats {
+                pulse.ask();
+            }
         });
+    }
+}
+
+/// So many samples at a time, or fewer if the `work` of one, in multiply-adds, would make a pass over them take long: nobody
+/// is asked during a pass.
+pub(crate) fn block_size(most: usize, work: usize) -> usize {
+    const PASS: usize = 1 << 31;
+    /// As many as the passes over a dictionary have in registers at once.
+    const FEWEST: usize = 12;
+    (PASS / work.max(1)).clamp(FEWEST.min(most), most)
+}
+
+/// How long work on one thread hears that it is not to go on.
+///
+/// There is no clock in this library: work is counted, and whoever watches is asked after so much of it. Only the caller's
+/// thread asks; the others wake it where it has nothing left to do but wait for them.
+pub(crate) struct Pulse<'a> {
+    queue: &'a Queue,
+    /// Whoever watches, on the caller's thread.
+    tell: Option<&'a ProgressFn<'a>>,
+    /// The caller's thread, on the others.
+    caller: Option<SyncSender<()>>,
+    /// Since the last question.
+    work: Cell<usize>,
+}
+
+impl Pulse<'_> {
+    /// Multiply-adds between two questions: some ten milliseconds.
+    const BEAT: usize = 1 << 26;
+
+    /// Counts so many multiply-adds, or what takes as long.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if the work is not to go on; its results are not wanted any more.
+    #[inline]
+    pub(crate) fn count(&self, work: usize) -> Result<()> {
+        self.work.set(self.work.get().saturating_add(work));
+        if self.work.get() >= Self::BEAT {
+            self.ask();
+        }
+        if self.queue.interrupted.load(Ordering::Relaxed) { Err(self.queue.interrupted()) } else { Ok(()) }
+    }
+
+    /// Runs work inside a block that has blocks of its own, on this thread.
+    pub(crate) fn within<R>(&self, work: impl FnOnce(Run<'_>) -> R) -> R {
+        let hear = |_: usize, _: usize| match self.count(Self::BEAT) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        };
+        work(Run::threads(1).on_progress(&hear))
+    }
+
+    fn finish(&self, width: usize, failed: bool) {
+        if failed {
+            self.queue.stop.store(true, Ordering::Relaxed);
+        } else {
+            self.queue.done.fetch_add(width, Ordering::Relaxed);
+            self.ask();
+        }
+    }
+
+    #[cold]
+    fn ask(&self) {
+        self.work.set(0);
+        if let Some(caller) = &self.caller {
+            // If a beat waits already, the caller has not heard that one yet; if there is no caller, the end is near.
+            let _ = caller.try_send(());
+        }
+        let (done, total) = self.queue.progress();
+        let is_wanted = !self.queue.interrupted.load(Ordering::Relaxed);
+        if is_wanted && self.tell.is_some_and(|tell| tell(done, total).is_break()) {
+            self.queue.stop.store(true, Ordering::Relaxed);
+            self.queue.interrupted.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -174,12 +283,18 @@ struct Queue {
     whole: Span,
     next: AtomicUsize,
     done: AtomicUsize,
+    /// No block is to be begun: one has failed, or whoever watches wants no more.
     stop: AtomicBool,
+    /// Whoever watches wants no more, so those begun are not needed either. After a failure they are: of several errors the
+    /// first one is returned, for any number of threads.
+    interrupted: AtomicBool,
 }
 
 impl Queue {
     fn new(total: usize, size: usize, whole: Span) -> Self {
-        Self { total, size, whole, next: AtomicUsize::new(0), done: AtomicUsize::new(0), stop: AtomicBool::new(false) }
+        let [next, done] = [0, 0].map(AtomicUsize::new);
+        let [stop, interrupted] = [false, false].map(AtomicBool::new);
+        Self { total, size, whole, next, done, stop, interrupted }
     }
 
     fn blocks(&self) -> usize {
@@ -195,24 +310,21 @@ impl Queue {
         (start < self.total).then(|| (index, start..(start + self.size).min(self.total)))
     }
 
-    fn finish(&self, width: usize, failed: bool, progress: Option<&ProgressFn<'_>>) {
-        let done = self.done.fetch_add(width, Ordering::Relaxed) + width;
-        let told = self.whole.at(done, self.total);
-        let go_on = progress.is_none_or(|tell| tell(told, self.whole.total).is_continue());
-        if !go_on || failed {
-            self.stop.store(true, Ordering::Relaxed);
-        }
+    /// How many samples of the whole are done, and how many it has.
+    fn progress(&self) -> (usize, usize) {
+        (self.whole.at(self.done.load(Ordering::Relaxed), self.total), self.whole.total)
+    }
+
+    fn interrupted(&self) -> Error {
+        let (done, total) = self.progress();
+        Error::Interrupted { done, total }
     }
 
     /// An error unless all blocks are finished and the steps after this one are wanted.
     fn end(&self, finished: usize) -> Result<()> {
         // Whoever asks to stop at the end of a step that is not the last means the steps after it.
         let asked_to_stop = self.stop.load(Ordering::Relaxed) && self.whole.end < self.whole.total;
-        if finished < self.blocks() || asked_to_stop {
-            let done = self.whole.at(self.done.load(Ordering::Relaxed), self.total);
-            return Err(Error::Interrupted { done, total: self.whole.total });
-        }
-        Ok(())
+        if finished < self.blocks() || asked_to_stop { Err(self.interrupted()) } else { Ok(()) }
     }
 }
 
@@ -256,6 +368,68 @@ mod tests {
             |done: usize, _total: usize| if done >= 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         let result = Run::threads(1).on_progress(&stop).map_blocks(10, 2, || (), |(), range| Ok(range));
         assert_eq!(result, Err(Error::Interrupted { done: 4, total: 10 }));
+    }
+
+    /// Asks to stop at the n-th question.
+    fn stop_at(nth: usize, asked: &Cell<usize>) -> impl Fn(usize, usize) -> ControlFlow<()> + '_ {
+        move |_, _| {
+            asked.set(asked.get() + 1);
+            if asked.get() == nth { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    }
+
+    #[test]
+    fn a_block_that_takes_long_hears_a_stop_on_any_thread() {
+        // None of the blocks would ever end, so on two threads the second can only have heard it from the first.
+        for threads in [1, 2, 3] {
+            let asked = Cell::new(0);
+            let stop = stop_at(5, &asked);
+            let endless = |(): &mut (), _: Range<usize>, pulse: &Pulse<'_>| -> Result<()> {
+                loop {
+                    pulse.count(Pulse::BEAT / 4)?;
+                }
+            };
+            let result = Run::threads(threads).on_progress(&stop).map_long_blocks(threads, 1, || (), endless);
+            assert_eq!(result, Err(Error::Interrupted { done: 0, total: threads }));
+            assert_eq!(asked.get(), 5);
+        }
+    }
+
+    #[test]
+    fn the_caller_asks_for_a_thread_that_works_alone() {
+        let asked = Cell::new(0);
+        let stop = stop_at(9, &asked);
+        let caller = std::thread::current().id();
+        let both = std::sync::Barrier::new(2);
+        let work = |(): &mut (), _: Range<usize>, pulse: &Pulse<'_>| -> Result<()> {
+            both.wait(); // so that the caller has one of the blocks and another thread the other
+            while std::thread::current().id() != caller {
+                pulse.count(Pulse::BEAT)?;
+            }
+            Ok(())
+        };
+        let result = Run::threads(2).on_progress(&stop).map_long_blocks(2, 1, || (), work);
+        assert_eq!(result, Err(Error::Interrupted { done: 1, total: 2 }));
+        assert_eq!(asked.get(), 9);
+    }
+
+    #[test]
+    fn work_within_a_block_hears_a_stop_and_leaves_the_counting_to_the_whole() {
+        let asked = Cell::new(0);
+        let stop = stop_at(4, &asked);
+        let inner = |(): &mut (), _: Range<usize>, pulse: &Pulse<'_>| {
+            pulse.within(|run| run.map_blocks(100, 1, || (), |(), _| Ok(())))
+        };
+        let result = Run::threads(1).on_progress(&stop).map_long_blocks(30, 10, || (), inner);
+        assert_eq!(result, Err(Error::Interrupted { done: 0, total: 30 }));
+        assert_eq!(asked.get(), 4);
+    }
+
+    #[test]
+    fn blocks_are_smaller_only_where_a_pass_over_them_would_take_long() {
+        assert_eq!([0, 1, 64 * 2048, 256 * 9298].map(|work| block_size(96, work)), [96; 4]);
+        assert_eq!([1 << 26, 1 << 30, usize::MAX].map(|work| block_size(96, work)), [32, 12, 12]);
+        assert_eq!(block_size(8, usize::MAX), 8);
     }
 
     #[test]

@@ -13,14 +13,15 @@ use crate::coding::{
 use crate::degradation::Degradation;
 use crate::dictionary::{Alternation, Dictionary, Draw, Hyperlines, Lines, OnlineLearner};
 use crate::ensemble::{
-    Approximation, Boosting, Ensemble, Estimate, GaussianEstimator, GaussianLearner, GaussianLearning, LocalGaussians,
-    MemberGram, OracleWeights, Round, Seen, WeightConstraint, simplex_weights_here,
+    Approximation, Boosting, CodedRound, Ensemble, Estimate, GaussianEstimator, GaussianLearner, GaussianLearning,
+    LocalGaussians, MemberGram, OracleWeights, Round, Seen, WeightConstraint, simplex_weights_here,
 };
 use crate::error::Result;
 use crate::graph::{BuiltGraph, ExampleGraph, MemberGraph, NeighbourGraph, StackedCodes};
 use crate::kmeans::{self, Clustering, WeightedKMeans};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
+use crate::patch::sliding_blocks_here;
 use crate::recipe::{Recipe, Trained, Watch, Work};
 use crate::scalar::Scalar;
 
@@ -42,7 +43,7 @@ pub struct Instances<T: Scalar> {
     pub(crate) alternation: fn(&mut Alternation<'_, T>, Run<'_>) -> Result<Option<f64>>,
     pub(crate) online: fn(&mut OnlineLearner<T>, MatrixView<'_, T>, Masses<'_>, &[usize], Run<'_>) -> Result<f64>,
     pub(crate) lines: fn(&Hyperlines, MatrixView<'_, T>, &[f64], Dictionary<T>, Run<'_>) -> Result<Lines<T>>,
-    pub(crate) boosting: fn(&mut Boosting<'_, T>, Dictionary<T>, Option<&Round>, Run<'_>) -> Result<Round>,
+    pub(crate) boosting: fn(&mut Boosting<'_, T>, Dictionary<T>, Option<&Round>, Run<'_>) -> Result<CodedRound<T>>,
     pub(crate) approximate: Represent<T, Approximation<T>>,
     pub(crate) transform: Represent<T, Coding<T>>,
     pub(crate) reconstruct: fn(&Ensemble<T>, &SparseCodes<T>, Run<'_>) -> Result<Matrix<T>>,
@@ -63,6 +64,7 @@ pub struct Instances<T: Scalar> {
         Run<'_>,
     ) -> Result<Vec<OracleWeights>>,
     pub(crate) simplex_weights: fn(MatrixView<'_, T>, MatrixView<'_, T>, Run<'_>) -> Result<SparseCodes<T>>,
+    pub(crate) sliding_blocks: fn(MatrixView<'_, T>, (usize, usize), &mut [T]) -> Result<()>,
     pub(crate) gaussian_start:
         for<'a> fn(&GaussianLearner, MatrixView<'a, T>, Option<&'a [f64]>, Run<'_>) -> Result<GaussianLearning<'a, T>>,
     pub(crate) gaussian_step: fn(&mut GaussianLearning<'_, T>, Run<'_>) -> Result<Option<f64>>,
@@ -100,6 +102,7 @@ impl<T: Scalar> Instances<T> {
             member_gram: Ensemble::member_gram_here,
             oracle_weights: Ensemble::oracle_weights_here,
             simplex_weights: simplex_weights_here,
+            sliding_blocks: sliding_blocks_here,
             gaussian_start: GaussianLearner::start_here,
             gaussian_step: |learning, run| learning.step_here(run),
             estimator: LocalGaussians::estimator_here,

@@ -26,10 +26,12 @@ class Settings:
     repetitions: int
     spams_seconds: int
     """How long SPAMS learns; it takes whole seconds only."""
+    large: int
+    """Millions of patches of a training whose memory is told; none if zero."""
 
 
-FULL = Settings(n_samples=100_000, n_atoms=1024, n_models=50, repetitions=3, spams_seconds=10)
-QUICK = Settings(n_samples=6000, n_atoms=256, n_models=6, repetitions=2, spams_seconds=2)
+FULL = Settings(n_samples=100_000, n_atoms=1024, n_models=50, repetitions=3, spams_seconds=10, large=0)
+QUICK = Settings(n_samples=6000, n_atoms=256, n_models=6, repetitions=2, spams_seconds=2, large=0)
 
 
 @dataclass(frozen=True)

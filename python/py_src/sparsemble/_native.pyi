@@ -223,7 +223,11 @@ class Model:
 
     @property
     def provenance(self) -> dict[str, str]:
-        """Method, learner, seed, data and parameters of the training."""
+        """Method, learner, seed, data, Φ and parameters of the training."""
+
+    @property
+    def phi(self) -> _Floats | str | None:
+        """Φ of the training, a text or a matrix."""
 
     @property
     def kind(self) -> str:

@@ -35,7 +35,7 @@ class EnsembleSpectralClustering(GraphClustering):
     ----------
     n_clusters : int or "auto", default=8
         The number of clusters. "auto" takes the number of eigenvalues before the widest gap between two of
-        them, with a warning that this is a guess.
+        them, or `max_clusters` if the graph has more separate parts, with a warning that this is a guess.
     method : {"ensemble", "boost-km", "rand-ex-av", "boost-ex", "alt-opt"}, default="ensemble"
         What dictionaries and similarities are, see above.
     n_estimators : int, optional

@@ -74,7 +74,8 @@ class WeightedKMeans(ClusterMixin, BaseEstimator):
     """K-Means of samples that count as much as their weights say.
 
     It minimises Σ w_i ‖x_i − μ‖² over the centres, μ being the nearest one of each sample. A weight that is
-    a whole number is as many copies of the sample. The search for the nearest centre is a matrix product
+    a whole number is as many copies of the sample, if `init` gives the first centres; draws of them have the
+    same chances. The search for the nearest centre is a matrix product
     that rules out most centres early, so many centres are no problem.
 
     Parameters

@@ -123,7 +123,9 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         return self._approximate(X)[0]
 
-    def degraded_by(self: Estimator, phi: ArrayLike | LinearOperator | str) -> Estimator:
+    def degraded_by(
+        self: Estimator, phi: ArrayLike | LinearOperator | str | None = None
+    ) -> Estimator:
         """Return the model for samples that are seen through Φ.
 
         The copy takes measurements z = Φx where this estimator takes samples x. It codes them in the atoms
@@ -131,8 +133,9 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Parameters
         ----------
-        phi : array-like of shape (n_measurements, n_features), or str
-            Φ, as a matrix or as the text of an `Operator`, such as ``"mask:missing=0.5,seed=3"``.
+        phi : array-like of shape (n_measurements, n_features), or str, optional
+            Φ, as a matrix or as the text of an `Operator`, such as ``"mask:missing=0.5,seed=3"``. None is the
+            Φ that the model was trained through.
 
         Returns
         -------
@@ -140,6 +143,11 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             A fitted copy.
         """
         check_is_fitted(self)
+        phi = self._model.phi if phi is None else phi
+        if phi is None:
+            raise ValueError(
+                "phi=None: the model was not trained through Φ; say what its samples are seen through"
+            )
         return self._with(self._model.degraded_by(check_phi(phi, self._dtype)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -172,9 +180,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         samples: NDArray[Any] = validate_data(self, X, dtype=FLOATS, ensure_all_finite=False)
         weights = check_weights(sample_weight, samples)
         seen_through = None if phi is None else check_phi(phi, samples.dtype)
-        start = (
-            None if dict_init is None else check_array(dict_init, dtype=samples.dtype, input_name="dict_init")
-        )
+        start = _check_start(dict_init, samples)
         whole = self._whole(recipe)
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
         if checkpoint is not None and not isinstance(self.random_state, numbers.Integral):
@@ -200,7 +206,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         start: ArrayLike | None,
     ) -> None:
         """Take a model that has seen nothing yet and goes on learning."""
-        atoms = None if start is None else check_array(start, dtype=samples.dtype, input_name="dict_init")
+        atoms = _check_start(start, samples)
         with running(self.n_threads, None, len(samples)) as run:
             self._keep(_native.begin((samples, weights, None, atoms), self._whole(recipe), run))
 
@@ -291,6 +297,19 @@ class Training:
         """Say once what did not converge, and what would help."""
         if self._shortfalls:
             warnings.warn(", and ".join(self._shortfalls), ConvergenceWarning, stacklevel=3)
+
+
+def _check_start(dict_init: ArrayLike | None, samples: NDArray[Any]) -> NDArray[Any] | None:
+    """Return atoms to start from, if there are any, in the dtype of the samples."""
+    if dict_init is None:
+        return None
+    atoms: NDArray[Any] = check_array(dict_init, dtype=samples.dtype, input_name="dict_init")
+    if atoms.shape[1] != samples.shape[1]:
+        raise ValueError(
+            f"dict_init has shape {atoms.shape} and X {samples.shape}; samples and atoms are rows, so both "
+            "arrays need the same number of columns"
+        )
+    return atoms
 
 
 def seed_of(random_state: Any) -> int:

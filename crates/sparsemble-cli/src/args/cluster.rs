@@ -8,6 +8,7 @@ use sparsemble::clustering::{Centre, Clusters, GraphForm, Scaling};
 use sparsemble::graph::GraphKind;
 
 use super::RunArguments;
+use crate::options::parsed;
 
 /// The most clusters that `-k auto` looks for.
 const MOST_GUESSED: usize = 30;
@@ -15,7 +16,7 @@ const MOST_GUESSED: usize = 30;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  sparsemble cluster flowers.csv -k 3 -o clusters.csv
+  sparsemble cluster flowers.csv -k 3
   sparsemble cluster digits.csv -k 10 --label-column label --report digits.html -o clusters.csv
   sparsemble cluster samples.npy -k auto --method l1:lambda=0.2 --save-graph graph.npz -o clusters.csv")]
 pub(crate) struct ClusterArguments {
@@ -27,9 +28,10 @@ pub(crate) struct ClusterArguments {
     #[arg(short = 'k', long, value_name = "K")]
     pub(crate) clusters: Count,
 
-    /// Where the cluster of each sample goes: a .csv file with the header `cluster` and a line a sample.
+    /// Where the cluster of each sample goes: a .csv file with the header `cluster` and a line a sample [default: beside the
+    /// samples, as samples_clusters.csv].
     #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    pub(crate) output: Option<PathBuf>,
 
     /// The column with the true classes, by name or number from 1 (in .npz and .mat files another array). It is no feature
     /// and only scores the clusters.
@@ -38,7 +40,7 @@ pub(crate) struct ClusterArguments {
 
     /// How samples are compared: ensemble, boost-km, boost-ex, rand-ex-av, l1, elastic-net:lambda=0.2,ridge=0.1,
     /// omp:sparsity=5, alt-opt:atoms=64 or neighbours; each may have settings, as in ensemble:members=30,atoms=500.
-    #[arg(long, value_name = "GRAPH", default_value_t)]
+    #[arg(long, value_name = "GRAPH", default_value_t, value_parser = parsed::<GraphKind>)]
     pub(crate) method: GraphKind,
 
     /// The seed of all random choices.
@@ -67,11 +69,11 @@ pub(crate) struct ClusterArguments {
 #[command(next_help_heading = "Preparing the samples")]
 pub(crate) struct PreparationArguments {
     /// What is subtracted: `data` (the mean of all samples), `sample` (each sample's own mean) or `none`.
-    #[arg(long, value_name = "MEAN", default_value = "data", alias = "center")]
+    #[arg(long, value_name = "MEAN", default_value = "data", alias = "center", value_parser = parsed::<Centre>)]
     pub(crate) centre: Centre,
 
     /// What features are divided by: `none`, `range`, `deviation`, or `auto`: `range` if they are of different kinds.
-    #[arg(long, value_name = "KIND", default_value = "auto")]
+    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = parsed::<Scaling>)]
     pub(crate) scale: Scaling,
 
     /// Do not scale each sample to norm 1.
@@ -99,7 +101,7 @@ pub(crate) struct SpectralArguments {
     pub(crate) starts: Option<usize>,
 
     /// Whether the graph of ensembles is formed: `explicit`, `implicit` (less memory) or `auto`.
-    #[arg(long, value_name = "FORM", default_value_t)]
+    #[arg(long, value_name = "FORM", default_value_t, value_parser = parsed::<GraphForm>)]
     pub(crate) form: GraphForm,
 }
 

@@ -3,6 +3,8 @@
 use clap::Args;
 use sparsemble::coding::{Coder, OneSparse};
 
+use crate::options::parsed;
+
 /// How samples are coded: one of these.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
@@ -20,7 +22,7 @@ pub(crate) struct CoderArguments {
     one_sparse: bool,
 
     /// Code by any coder of the library: lasso:relative=0.1, ormp:sparsity=5, one-sparse:atoms=3 …
-    #[arg(long, value_name = "CODER")]
+    #[arg(long, value_name = "CODER", value_parser = parsed::<Coder>)]
     coder: Option<Coder>,
 }
 

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use sparsemble_paper::{Enlarging, Experiment, Grouping, LAYOUT, Means, Sensing, Settings, printed};
 
-use super::RunArguments;
+use super::{PROJECTIONS, RunArguments};
 
 #[derive(Debug, Args)]
-#[command(after_long_help = after_help())]
+#[command(after_long_help = after_help(), mut_arg("format", |format| format.hide(true)))]
 pub(crate) struct PaperArguments {
     /// Which experiments; with --document every one of them unless some are named.
     #[arg(value_name = "EXPERIMENT", required_unless_present = "document")]
@@ -37,7 +37,7 @@ pub(crate) struct PaperArguments {
     draws: Option<u16>,
 
     /// What the Φ of table1 and fig5 are: `orthonormal`, `gaussian` (variance 1/N) or `bernoulli` (±1/√N).
-    #[arg(long, value_name = "KIND", default_value = "orthonormal", value_parser = ["orthonormal", "gaussian", "bernoulli"])]
+    #[arg(long, value_name = "KIND", default_value = "orthonormal", value_parser = PROJECTIONS)]
     projection: String,
 
     /// What table1 and fig5 know of the means of blocks.

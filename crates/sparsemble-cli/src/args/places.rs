@@ -43,7 +43,9 @@ impl Command {
     /// Its files. The result of what is read from the standard input goes to the standard output by default.
     pub(crate) fn places(&mut self) -> Places<'_> {
         match self {
-            Self::Demo(_) | Self::Paper(_) | Self::Studio(_) | Self::Completions(_) | Self::Man(_) => Places::default(),
+            Self::Demo(_) | Self::Studio(_) | Self::Completions(_) | Self::Man(_) => Places::default(),
+            // It has no result for the standard output, and says so.
+            Self::Paper(paper) => Places { format: paper.run.format.as_deref(), ..Places::default() },
             Self::Train(train) => Places {
                 inputs: train.sources.iter_mut().chain(&mut train.masses).chain(&mut train.warm_start).collect(),
                 output: Some((&mut train.output, Kind::Model)),
@@ -74,12 +76,17 @@ impl Command {
                 format: weights.run.format.as_deref(),
                 json: weights.run.json,
             },
-            Self::Cluster(cluster) => Places {
-                inputs: vec![&mut cluster.samples],
-                output: Some((&mut cluster.output, Kind::Clusters)),
-                format: cluster.run.format.as_deref(),
-                json: cluster.run.json,
-            },
+            Self::Cluster(cluster) => {
+                if cluster.output.is_none() && cluster.samples == Path::new(STANDARD) {
+                    cluster.output = Some(STANDARD.into());
+                }
+                Places {
+                    inputs: vec![&mut cluster.samples],
+                    output: cluster.output.as_mut().map(|output| (output, Kind::Clusters)),
+                    format: cluster.run.format.as_deref(),
+                    json: cluster.run.json,
+                }
+            }
             Self::Sense(_) | Self::Recover(_) | Self::Restore(_) | Self::Upscale(_) | Self::Eval(_) => self.pictures(),
         }
     }

@@ -6,6 +6,7 @@ use clap::Args;
 use sparsemble::ensemble::WeightConstraint;
 
 use super::{CoderArguments, RunArguments};
+use crate::options::parsed;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:\n  sparsemble info model.safetensors --atoms atoms.png")]
@@ -35,7 +36,8 @@ Examples:
 
 A sample is a row of SAMPLES and of CODES. A .npz file holds a CSR array that scipy.sparse.load_npz reads; .npy and .csv
 hold all zeros too. The columns of the codes are the atoms of all dictionaries of the model, one after the other. To a
-model that was trained with --phi, samples as long as its measurements are measurements.")]
+model that was trained with --phi, samples as long as its measurements, and not as long as its atoms, are measurements;
+if Φ measures as many values as there are pixels, as a blur does, say --measurements.")]
 pub(crate) struct EncodeArguments {
     /// The model file.
     #[arg(value_name = "MODEL")]
@@ -44,6 +46,10 @@ pub(crate) struct EncodeArguments {
     /// The samples to code: .npy, .npz, .csv or .mat.
     #[arg(value_name = "SAMPLES")]
     pub(crate) samples: PathBuf,
+
+    /// The samples are measurements, made by the Φ that the model was trained through.
+    #[arg(long)]
+    pub(crate) measurements: bool,
 
     /// The file of codes to write: .npz, .npy or .csv.
     #[arg(short, long, value_name = "CODES")]
@@ -62,26 +68,31 @@ Examples:
   sparsemble reconstruct model.safetensors codes.npz -o approximations.npy
   sparsemble reconstruct model.safetensors --samples samples.npy -o approximations.npy --spread spread.csv
 
-With --samples the samples are coded first, and the errors of their approximations are printed.")]
+With --samples the samples are coded first, and the errors of their approximations are printed. To a model that was
+trained with --phi they may be measurements, as for `encode`; then there are no errors to print.")]
 pub(crate) struct ReconstructArguments {
     /// The model file.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
 
     /// Codes that `sparsemble encode` has written: .npz, .npy or .csv.
-    #[arg(value_name = "CODES", required_unless_present = "samples")]
+    #[arg(value_name = "CODES", required_unless_present = "samples", conflicts_with = "CoderArguments")]
     pub(crate) codes: Option<PathBuf>,
 
     /// Code these samples instead: .npy, .npz, .csv or .mat.
     #[arg(long, value_name = "SAMPLES", conflicts_with = "codes")]
     pub(crate) samples: Option<PathBuf>,
 
+    /// The samples are measurements, made by the Φ that the model was trained through.
+    #[arg(long, requires = "samples")]
+    pub(crate) measurements: bool,
+
     /// The file of approximations to write, a sample a row: .npy or .csv.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
 
     /// Write how far the members of an ensemble, or those of each level, are from each other, a number a sample: .npy or .csv.
-    #[arg(long, value_name = "FILE", requires = "samples")]
+    #[arg(long, value_name = "FILE", conflicts_with = "codes")]
     pub(crate) spread: Option<PathBuf>,
 
     #[command(flatten)]
@@ -118,7 +129,7 @@ pub(crate) struct WeightsArguments {
     pub(crate) output: PathBuf,
 
     /// unconstrained, non-negative, affine or simplex.
-    #[arg(long, default_value_t = WeightConstraint::Simplex)]
+    #[arg(long, default_value_t = WeightConstraint::Simplex, value_parser = parsed::<WeightConstraint>)]
     pub(crate) constraint: WeightConstraint,
 
     /// Find weights for each sample, which know the sample, instead of one set for all.

@@ -7,7 +7,8 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use sparsemble_paper::Contender;
 
-use super::{BatchArguments, RunArguments};
+use super::{BatchArguments, PROJECTIONS, RunArguments};
+use crate::options::parsed;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -31,8 +32,8 @@ pub(crate) struct SenseArguments {
     #[arg(long, value_name = "R", default_value_t = 0.25)]
     pub(crate) ratio: f64,
 
-    /// How the random numbers of Φ are drawn: orthonormal, gaussian or bernoulli.
-    #[arg(long, value_name = "KIND", default_value = "orthonormal")]
+    /// How the random numbers of Φ are drawn.
+    #[arg(long, value_name = "KIND", default_value = "orthonormal", value_parser = PROJECTIONS)]
     pub(crate) kind: String,
 
     /// A matrix file to measure with instead, a measurement a row: .npy, .npz, .csv or .mat.

@@ -8,6 +8,7 @@ use sparsemble::ensemble::Precision;
 use sparsemble::recipe::Method;
 
 use super::{CoderArguments, RunArguments};
+use crate::options::parsed;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,14 +50,16 @@ pub(crate) struct TrainArguments {
     pub(crate) output: PathBuf,
 
     /// alt-opt, mod, k-svd, online, rand-ex-av, boost-ex, boost-km, mld, ex-mld, gaussians or upscaler.
-    #[arg(long)]
+    #[arg(long, value_parser = parsed::<Trainable>)]
     pub(crate) method: Trainable,
 
-    /// The atoms of each dictionary [default: 256, 16 in a level, 1024 in a stage], or the number of Gaussians [default: 64].
+    /// The atoms of each dictionary [default: 256, 16 in a level, in a stage of an upscaler 1024, from scale 3 on
+    /// 512], or the number of Gaussians [default: 64].
     #[arg(long, value_name = "K")]
     pub(crate) atoms: Option<usize>,
 
-    /// The dictionaries of an ensemble [default: 20, 50 in a level, 6 in the first stage and 4 in the second].
+    /// The dictionaries of an ensemble [default: 20, 50 in a level, 6 in the first stage of an upscaler and 4 in the
+    /// second, from scale 3 on 4 in each].
     #[arg(long, value_name = "L")]
     pub(crate) models: Option<usize>,
 
@@ -113,8 +116,8 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "M")]
     pub(crate) parts: Option<usize>,
 
-    /// How finely the maps of an upscaler are kept: full (32 bits), half or byte [default: half].
-    #[arg(long, value_name = "P")]
+    /// How finely the maps of an upscaler are kept: full (32 bits), half or byte [default: byte].
+    #[arg(long, value_name = "P", value_parser = parsed::<Precision>)]
     pub(crate) precision: Option<Precision>,
 
     /// The type of all numbers [default: that of the matrix; float32 for pictures].

@@ -17,7 +17,8 @@ Examples:
 The default method is made for photographs; for graphics with hard edges, such as screenshots, take --method bicubic. The
 brightness is enlarged by the method, colours and alpha by bicubic interpolation. 16 bits, alpha, colour profile and
 EXIF data are kept where the kind of file written can hold them. Of a TIFF file with several pages the first is enlarged.
-A picture is worked on in strips: its size does not matter.")]
+A picture is worked on in strips, so that memory holds the picture that is read, and of the result a strip if it becomes
+PNG or PNM, else all of it. Pixels of which nothing is seen take the colours around them. Folders inside folders are not read.")]
 pub(crate) struct UpscaleArguments {
     /// The pictures to enlarge, or folders of pictures: PNG, JPEG, TIFF, BMP, PNM, WebP.
     #[arg(value_name = "IN", required = true)]
@@ -70,7 +71,7 @@ pub(crate) enum Enlarger {
     Bicubic,
     /// By Lanczos interpolation.
     Lanczos,
-    /// The paper's, learned from the photographs in the program: a paired dictionary.
+    /// A paired dictionary. This and all below are the paper's, learned first from photographs in the program: slow.
     PairDict,
     /// A dictionary of examples.
     ExDict,
@@ -83,6 +84,19 @@ pub(crate) enum Enlarger {
 }
 
 impl Enlarger {
+    /// As it is typed.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// Whether it is of the paper, which is neither the fastest nor the best.
+    pub(crate) fn is_the_papers(self) -> bool {
+        match self {
+            Self::Anchored | Self::Bicubic | Self::Lanczos => false,
+            Self::PairDict | Self::ExDict | Self::RandExAv | Self::BoostEx | Self::BoostKm => true,
+        }
+    }
+
     /// Whether there is one opinion of each pixel, so that none can differ from it.
     pub(crate) fn has_one_opinion(self) -> bool {
         match self {

@@ -20,7 +20,7 @@ fn encode<T: Scalar>(arguments: &EncodeArguments) -> Result<()> {
     let loaded = represent::load::<T>(&arguments.model)?;
     let progress = Progress::start("reading")?;
     let samples = progress.reading("coding", |run| matrix_file::read_watched::<T>(&arguments.samples, run))?;
-    let model = represent::model_for(loaded, samples.n_features())?;
+    let (model, _) = represent::model_for(loaded, samples.n_features(), arguments.measurements)?;
     let coder = represent::coder(&arguments.coder, &model)?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);

@@ -11,7 +11,8 @@ use sparsemble::patch::mosaic;
 use sparsemble::{Model, Scalar};
 
 use crate::args::InfoArguments;
-use crate::description::{Description, error, errors};
+use crate::description::{Description, error, errors, shown};
+use crate::options::setting;
 use crate::output::{claim_for, print};
 
 /// The steps that a curve of one line can show.
@@ -72,10 +73,10 @@ fn text<T: Scalar>(inspection: &Inspection, loaded: &Loaded<T>) -> Result<String
         line("samples", &record.data.n_samples.to_string())?;
     }
     line("phi", record.phi.as_ref().map_or("", |phi| &phi.description))?;
-    let parameters: Vec<_> = record.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    line("parameters", &parameters.join(" "))?;
+    let settings = record.parameters.iter().map(setting).map(|(name, value)| format!("{name} {value}"));
+    line("settings", &settings.collect::<Vec<_>>().join(", "))?;
     if let Some(error) = error(model) {
-        line("error", &format!("{error:.6e}"))?;
+        line("error", &shown(error))?;
     }
     line("curve", &curve(&errors(model)))?;
     let versions = format!(
@@ -104,7 +105,7 @@ fn curve(errors: &[f64]) -> String {
     // Of a long curve every n-th step, and always the last one.
     let every = errors.len().div_ceil(LONGEST_CURVE);
     let bars: String = errors.iter().rev().step_by(every).rev().map(|&error| bar(error)).collect();
-    format!("{first:.4e} {bars} {last:.4e} ({} values)", errors.len())
+    format!("{} {bars} {} ({} values)", shown(first), shown(last), errors.len())
 }
 
 fn object<T: Scalar>(arguments: &InfoArguments, inspection: &Inspection, loaded: &Loaded<T>) -> Value {
@@ -157,12 +158,12 @@ mod tests {
 
     #[test]
     fn a_curve_shows_its_ends_and_at_most_so_many_bars() {
-        assert_eq!(curve(&[8.0, 4.0, 1.0]), "8.0000e0 █▄▁ 1.0000e0 (3 values)");
-        assert_eq!(curve(&[2.0, 2.0]), "2.0000e0 ▁▁ 2.0000e0 (2 values)");
+        assert_eq!(curve(&[8.0, 4.0, 1.0]), "8.0000 █▄▁ 1.0000 (3 values)");
+        assert_eq!(curve(&[2.0, 2.0]), "2.0000 ▁▁ 2.0000 (2 values)");
         assert_eq!(curve(&[]), "");
         let long: Vec<f64> = (0..1000).map(f64::from).collect();
         let shown = curve(&long);
         let bars = shown.chars().filter(|c| ('▁'..='█').contains(c)).count();
-        assert!((50..=LONGEST_CURVE).contains(&bars) && shown.contains("█ 9.9900e2"), "{shown}");
+        assert!((50..=LONGEST_CURVE).contains(&bars) && shown.contains("█ 999.0000"), "{shown}");
     }
 }

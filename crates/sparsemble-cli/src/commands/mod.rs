@@ -10,6 +10,7 @@ pub(crate) mod man;
 mod measured;
 mod mosaics;
 pub(crate) mod paper;
+mod picture_model;
 mod picture_page;
 pub(crate) mod reconstruct;
 pub(crate) mod recover;

@@ -9,6 +9,7 @@ use sparsemble::{Matrix, MatrixView, Run, Scalar, matrix_file, model_file};
 
 use super::represent;
 use crate::args::ReconstructArguments;
+use crate::description::shown;
 use crate::output::{claim_for, print, warn};
 use crate::progress::Progress;
 
@@ -53,7 +54,7 @@ fn from_samples<T: Scalar>(
     samples: &MatrixFile<T>,
     run: Run<'_>,
 ) -> Result<Outcome<T>> {
-    let model = represent::model_for(loaded, samples.n_features())?;
+    let (model, measured) = represent::model_for(loaded, samples.n_features(), arguments.measurements)?;
     let coder = represent::coder(&arguments.coder, &model)?;
     let approximation = model.approximate(samples.view(), &coder, run)?;
     match (&arguments.spread, &approximation.spread) {
@@ -64,7 +65,7 @@ fn from_samples<T: Scalar>(
         (None, _) => {}
     }
     // Measurements cannot be compared with what they were measured of.
-    let comparable = model.n_inputs() == model.n_features();
+    let comparable = !measured && model.n_inputs() == model.n_features();
     let residuals = comparable.then(|| Residuals::of(samples.view(), approximation.values.view())).transpose()?;
     Ok(Outcome {
         values: approximation.values,
@@ -81,8 +82,10 @@ fn report<T: Scalar>(arguments: &ReconstructArguments, outcome: &Outcome<T>) -> 
     let errors = outcome.residuals.as_ref().map_or(String::new(), |residuals| {
         let Residuals { mean, relative, worst, worst_sample } = residuals;
         format!(
-            "\nmean ‖x − x̂‖² {mean:.4e}, {:.2} % of the energy; worst {worst:.4e} (sample {worst_sample})",
-            100.0 * relative
+            "\nmean ‖x − x̂‖² {}, {:.2} % of the energy; worst {} (sample {worst_sample})",
+            shown(*mean),
+            100.0 * relative,
+            shown(*worst)
         )
     });
     let spread = arguments.spread.as_ref().map_or(String::new(), |path| format!(", {}", path.display()));

@@ -13,11 +13,12 @@ use sparsemble::image::{BitDepth, GrayImage, Layout, Size, WHITE};
 use sparsemble::restoration::{
     BlockPicture, Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, recover, recover_blocks,
 };
-use sparsemble::{Model, Run, model_file};
+use sparsemble::{Model, Run};
 use sparsemble_paper::{Contender, Known, Means, Recovery, Sensing};
 
 use super::measured::Measured;
 use super::mosaics::mosaics;
+use super::picture_model;
 use super::picture_page::{PicturePage, layer, qualities};
 use super::restored::{Truth, decibels, depth, fitted, truth, works, write, written};
 use crate::args::{PaperMethod, Preset, RecoverArguments};
@@ -102,7 +103,7 @@ impl<'a> Done<'a> {
         let [first, last] = if truth.planes().is_some() { [run.part(0..9, 10), run.part(9..10, 10)] } else { [run; 2] };
         let way = match (arguments.preset, &arguments.model) {
             (Preset::Best, _) => best(arguments, &measured, &truth, first)?,
-            (Preset::Paper, Some(path)) => by_model(arguments, &measured, &model_file::load(path)?.model, first)?,
+            (Preset::Paper, Some(path)) => by_model(arguments, &measured, &picture_model::load(path)?, first)?,
             (Preset::Paper, None) => paper(arguments, &measured, recoveries, first)?,
         };
         if arguments.picture.uncertainty.is_some() && way.deviations.is_empty() {
@@ -186,7 +187,7 @@ fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: R
 
 fn own_gaussians(arguments: &RecoverArguments) -> Result<Option<LocalGaussians<f32>>> {
     let Some(path) = &arguments.model else { return Ok(None) };
-    match model_file::load::<f32>(path)?.model {
+    match picture_model::load(path)? {
         Model::Gaussians(gaussians) => Ok(Some(gaussians)),
         _ => bail!("{} holds no local Gaussians; give one that does, or --preset paper", path.display()),
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use sparsemble::coding::Coder;
 use sparsemble::degradation::Degradation;
 use sparsemble::model_file::{self, Loaded};
@@ -21,15 +21,18 @@ pub(super) fn load<T: Scalar>(path: &Path) -> Result<Loaded<T>> {
     Ok(loaded)
 }
 
-/// The model for samples of so many features. To one that was trained through Φ, samples as long as its measurements are
-/// measurements.
-pub(super) fn model_for<T: Scalar>(loaded: Loaded<T>, n_features: usize) -> Result<Model<T>> {
+/// The model for samples of so many features, and whether they are measurements. They are if that is said; and to a
+/// model that was trained through Φ, samples as long as its measurements, and not as its atoms, are measurements too.
+pub(super) fn model_for<T: Scalar>(loaded: Loaded<T>, n_features: usize, said: bool) -> Result<(Model<T>, bool)> {
     let Loaded { model, record, .. } = loaded;
     match record.phi.and_then(|phi| phi.matrix) {
-        Some(phi) if phi.n_measurements() == n_features && model.n_inputs() != n_features => {
-            Ok(model.degraded_by(&phi)?)
+        Some(phi) if said || (phi.n_measurements() == n_features && model.n_inputs() != n_features) => {
+            Ok((model.degraded_by(&phi)?, true))
         }
-        _ => Ok(model),
+        None if said => {
+            bail!("the model was not trained with --phi and knows no measurements; leave --measurements out")
+        }
+        _ => Ok((model, false)),
     }
 }
 

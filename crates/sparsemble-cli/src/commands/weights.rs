@@ -8,6 +8,7 @@ use sparsemble::{Model, Run, Scalar, matrix_file, model_file};
 
 use super::represent;
 use crate::args::WeightsArguments;
+use crate::description::shown;
 use crate::output::{claim, print, warn};
 use crate::progress::Progress;
 
@@ -56,8 +57,10 @@ fn report(arguments: &WeightsArguments, certificate: &Certificate, holds: bool, 
     let (whose, best) = if arguments.per_sample { ("each of", "its best member") } else { ("all", "the best member") };
     let text = format!(
         "{constraint} weights for {whose} {n_samples} samples\n\
-         mean ‖x − x̂‖² {error:.4e}, that of {best} alone {best_member:.4e}; \
+         mean ‖x − x̂‖² {}, that of {best} alone {}; \
          the conditions of optimality are missed by {:.0e}\nwrote {output}",
+        shown(error),
+        shown(best_member),
         certificate.optimality
     );
     let object = json!({

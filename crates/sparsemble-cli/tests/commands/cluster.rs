@@ -103,6 +103,31 @@ fn the_graph_and_the_page_are_written() {
 }
 
 #[test]
+fn without_a_name_the_clusters_go_beside_the_samples() {
+    let program = with_table();
+    let report = program.json("cluster table.csv -k 3 --label-column kind");
+    assert_eq!(report["output"], "table_clusters.csv");
+    assert_eq!(clusters(&program, "table_clusters.csv").len(), COUNT);
+    let line = program.fail("cluster table.csv -k 3 --label-column kind", 1);
+    assert!(line.contains("table_clusters.csv") && line.contains("--force"), "{line}");
+}
+
+#[test]
+fn columns_that_are_hardly_features_are_told() {
+    let program = Program::new();
+    let mut table = ",a,b,digit\n".to_owned();
+    for i in 0..COUNT {
+        let [a, b, ..] = sample(i);
+        let _ = writeln!(table, "{i},{a},{b},{}", i % 3);
+    }
+    fs::write(program.path("pandas.csv"), table).unwrap();
+    let (_, said) = program.succeed("cluster pandas.csv -k 3");
+    assert!(said.contains("the first column has no name") && said.contains("--label-column digit"), "{said}");
+    let (_, said) = program.succeed("cluster pandas.csv -k 3 --label-column digit -o c.csv");
+    assert!(!said.contains("--label-column"), "{said}");
+}
+
+#[test]
 fn equal_samples_are_merged_and_get_the_same_cluster() {
     let program = Program::new();
     let rows: String = (0..COUNT).map(|i| sample(i / 2 * 2)).fold(String::new(), |mut rows, [a, b, c, d]| {
@@ -135,6 +160,8 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         ("cluster one.csv -k 1 -o c.csv", 1, "needed 2"),
         ("cluster nowhere.csv -k 2 -o c.csv", 1, "nowhere.csv"),
         ("cluster table.csv -k 3 --label-column kind --save-graph g.txt -o c.csv", 2, "must end in .npz"),
+        ("cluster table.csv -k 3 --label-column kind --form implicit --save-graph g.npz", 2, "--form implicit"),
+        ("cluster table.csv -k 3 --label-column kind --form implicit --report r.html", 2, "--form implicit"),
         ("cluster table.csv -k 3 --label-column kind --method alt-opt -o c.csv", 2, ""),
         ("cluster table.csv -k 0 -o c.csv", 2, ""),
         ("cluster table.csv -k 3 --label-column kind -o table.csv --force", 2, "is read"),

@@ -38,6 +38,47 @@ fn exit_codes_are_those_of_the_help() {
     assert!(warnings.starts_with("warning: the iterations were used up"), "{warnings}");
 }
 
+#[test]
+fn what_the_library_refuses_is_told_by_the_options_that_were_typed() {
+    const TRAIN: &str = "train --method boost-km -o n samples.npy";
+    let program = program();
+    program.succeed("train --method boost-ex --atoms 8 --models 3 -o m samples.npy");
+    program.succeed("encode m samples.npy -o c.npz");
+    for (words, code, says) in [
+        (format!("{TRAIN} --atoms 0"), 2, "--atoms 0: must be at least 1"),
+        (format!("{TRAIN} --atoms 5000000000"), 2, "--atoms 5000000000: must be between 1"),
+        (format!("{TRAIN} --atoms 400"), 1, "--atoms 400: needed 400 samples of positive mass, found 300"),
+        (format!("{TRAIN} --models 0"), 2, "--models 0: must be at least 1"),
+        (format!("{TRAIN} --atoms 4 --validation 2"), 2, "--validation 2: must be between 0 and 1"),
+        (format!("{TRAIN} --atoms 4 --coder omp:sparsity=0"), 2, "--coder omp:sparsity=0: sparsity = 0: must be"),
+        ("train --method k-svd --lambda 0.2 --atoms 4 -o n samples.npy".into(), 2, "--method k-svd: K-SVD refits"),
+        ("train --method alt-opt --patch 0 --atoms 4 -o n a.png".into(), 2, "--patch 0: must be at least 2"),
+        ("encode m samples.npy --sparsity 0 -o n.npz".into(), 2, "--sparsity 0: must be at least 1"),
+        ("cluster samples.npy -k 301 -o n.csv".into(), 1, "--clusters 301: needed 301 vertices"),
+        ("cluster samples.npy -k 2 --starts 0 -o n.csv".into(), 2, "--starts 0: start K-Means at least once"),
+        (
+            "cluster samples.npy -k 2 --method alt-opt:atoms=0 -o n.csv".into(),
+            2,
+            "--method alt-opt:atoms=0: atoms = 0: must be",
+        ),
+        ("eval a.png --reference a.png --shave 99".into(), 2, "--shave 99: leaves nothing"),
+    ] {
+        let line = program.fail(&words, code);
+        assert!(line.starts_with(says), "{words}: {line}");
+    }
+    for (words, says) in [
+        ("sense a.png --kind haar -o n.npz", "possible values: orthonormal"),
+        ("train --method haar -o n samples.npy", "--method"),
+        ("reconstruct m c.npz --spread n.csv -o n.npy", "--spread"),
+        ("reconstruct m c.npz --lambda 3 -o n.npy", "--lambda"),
+    ] {
+        let said = String::from_utf8(program.run(words).stderr).unwrap();
+        assert!(said.contains(says) && !said.contains(" = "), "{words}: {said}");
+    }
+    assert!(program.fail("paper all --data . --format png", 2).contains("--format png is for `-o -`"));
+    assert!(!program.path("n.npy").exists() && !program.path("n").exists());
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_command_exits_with_130_and_leaves_nothing_half_written() {

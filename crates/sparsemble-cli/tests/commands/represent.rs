@@ -1,8 +1,10 @@
 //! `sparsemble encode` and `sparsemble reconstruct`.
 
 use sparsemble::coding::Coder;
+use sparsemble::degradation::Operator;
 use sparsemble::matrix_file::{read, read_codes};
 use sparsemble::model_file::load;
+use sparsemble::restoration::measure;
 use sparsemble::{Matrix, Run, Scalar};
 
 use crate::program::{Program, samples};
@@ -130,4 +132,30 @@ fn a_model_that_was_trained_through_phi_recovers_samples_from_measurements() {
     let energy = |matrix: &Matrix<f64>| matrix.as_slice().iter().map(|x| x * x).sum::<f64>();
     let left = Matrix::from_fn(16, 300, |r, i| samples.column(i)[r] - recovered.column(i)[r]);
     assert!(energy(&left) < 0.6 * energy(&samples), "{}", energy(&left) / energy(&samples));
+}
+
+#[test]
+fn as_many_measurements_as_pixels_are_measurements_if_that_is_said() {
+    let program = Program::with_samples::<f64>();
+    let blur = "blur:sigma=1.6".parse::<Operator>().unwrap().matrix::<f64>(16).unwrap();
+    let measured = measure(&blur, samples::<f64>().view()).unwrap();
+    sparsemble::matrix_file::write(program.path("measured.npy"), measured.view()).unwrap();
+    program.succeed("train --method boost-ex --atoms 20 --models 3 --one-sparse --phi blur:sigma=1.6 -o m samples.npy");
+    program.succeed("encode m measured.npy --measurements -o codes.npz");
+    let loaded = load::<f64>(program.path("m")).unwrap();
+    let (coder, model) = (loaded.model.coder().unwrap(), loaded.model.degraded_by(&blur).unwrap());
+    let expected = model.transform(measured.view(), &coder, Run::default()).unwrap().codes;
+    assert_eq!(read_codes::<f64>(program.path("codes.npz")).unwrap(), expected);
+
+    let report = program.json("reconstruct m --samples measured.npy --measurements -o a.npy");
+    assert!(report["error"].is_null(), "{report}");
+    program.succeed("reconstruct m codes.npz -o b.npy");
+    assert!(program.bytes("a.npy") == program.bytes("b.npy"));
+    // Without the word they are samples.
+    program.succeed("encode m measured.npy -o plain.npz");
+    assert!(program.bytes("plain.npz") != program.bytes("codes.npz"));
+
+    program.succeed("train --method boost-ex --atoms 20 --models 3 --one-sparse -o p samples.npy");
+    assert!(program.fail("encode p measured.npy --measurements -o n.npz", 1).contains("leave --measurements out"));
+    assert!(program.fail("reconstruct m codes.npz --measurements -o n.npy", 2).contains("--samples"));
 }

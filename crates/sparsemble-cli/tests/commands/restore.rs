@@ -248,7 +248,7 @@ fn measurements_made_elsewhere_are_recovered_with_their_phi_and_size() {
     assert!(program.fail("recover z.npy --phi phi.npy --size 84x99 -o x.png", 1).contains("number of blocks"));
     assert!(program.fail("sense photo.png --ratio 2 -o x.npz", 2).contains("--ratio 2"));
     assert!(program.fail("sense photo.png -o x.png", 1).contains(".npz"));
-    assert!(program.fail("sense photo.png --kind sparse -o x.npz", 1).contains("sparse"));
+    assert_eq!(program.run("sense photo.png --kind sparse -o x.npz").status.code(), Some(2));
     assert!(program.fail("recover z.npz -o x.gif", 1).contains("ends in .png"));
     assert!(program.fail("recover z.npz -o x.png --uncertainty x.mat", 1).contains(".npy or .csv"));
     let coffee = photograph("coffee.png");
@@ -329,7 +329,7 @@ fn noise_is_taken_out_and_holes_are_filled_in() {
     }
     assert_eq!(program.run("restore holes.png --task inpaint -o x.png").status.code(), Some(2));
     assert!(program.fail("restore holes.png --task denoise --mask mask.png -o x.png", 2).contains("--mask"));
-    assert!(program.fail("restore holes.png --task denoise --sigma=-1 -o x.png", 1).contains("sigma"));
+    assert!(program.fail("restore holes.png --task denoise --sigma=-1 -o x.png", 2).starts_with("--sigma -1: "));
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn a_blur_is_undone_by_its_name_or_its_kernel() {
     matrix_file::write(program.path("kernel.npy"), kernel.view()).unwrap();
     let again = program.picture(&format!("{words} --kernel kernel.npy"))["psnr"].as_f64().unwrap();
     assert!((again - quality).abs() < 0.1, "{again} for {quality}");
-    assert!(program.fail(&format!("{words} --kernel gaussian:sigma=1.6 --sigma=-1"), 1).contains("noise = -1"));
+    assert!(program.fail(&format!("{words} --kernel gaussian:sigma=1.6 --sigma=-1"), 2).starts_with("--sigma -1: "));
     assert!(program.fail(&format!("{words} --kernel box"), 2).contains("gaussian:sigma=1.6"));
 }
 

@@ -93,9 +93,9 @@ fn a_run_is_not_resumed_with_other_settings_or_other_data() {
     let anew = program.fail(BOOST, 1);
     assert_eq!(anew, "m.checkpoint holds a run that was left; add --resume to go on with it or --force to begin anew");
     for (from, to, named) in [
-        ("--seed 1", "--seed 2", "seed = 2"),
-        ("--lambda 0.3", "--sparsity 3", "coder = omp:sparsity=3"),
-        ("boost-km", "boost-ex", "method = boost-ex"),
+        ("--seed 1", "--seed 2", "--seed 2: "),
+        ("--lambda 0.3", "--sparsity 3", "--coder omp:sparsity=3: "),
+        ("boost-km", "boost-ex", "--method boost-ex: "),
     ] {
         let line = program.fail(&format!("{} --resume", BOOST.replace(from, to)), 1);
         assert!(line.contains(named) && line.contains("is not that of the checkpoint"), "{line}");

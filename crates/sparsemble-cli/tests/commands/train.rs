@@ -84,7 +84,7 @@ fn a_folder_is_all_its_pictures_by_name_and_few_patches_are_all_there_are() {
     assert_eq!(loaded.record.data.description, "80 patches of 5 × 5 pixels of a.PNG, b.png");
     assert_eq!(loaded.record.parameters["remove_mean"], "false");
     let refused = program.fail("train --method rand-ex-av --atoms 8 --patch 5 --samples 81 -o n pictures", 1);
-    assert!(refused.contains("needed 81, found 80"), "{refused}");
+    assert!(refused.contains("--samples 81: needed 81 training patches, found 80"), "{refused}");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn boosting_sees_through_phi_and_stops_by_validation() {
         assert_eq!(record.description, text);
         assert_eq!(record.matrix.unwrap().matrix().rows(), n_measurements);
     }
-    let refused = program.fail("train --method boost-ex --atoms 6 --phi haar -o n samples.npy", 1);
+    let refused = program.fail("train --method boost-ex --atoms 6 --phi haar -o n samples.npy", 2);
     assert!(refused.contains("phi") && refused.contains("write identity"), "{refused}");
     program.succeed(
         "train --method boost-ex --atoms 4 --models 9 --one-sparse --validation 0.3 --patience 1 -o v samples.npy",
@@ -146,8 +146,8 @@ fn rows_count_by_their_masses() {
     assert_eq!(sources(&ensemble), sources(&by_list));
     let (_, warning) = program.succeed("train --method rand-ex-av --atoms 6 --models 2 --patch 4 -o p samples.npy");
     assert!(warning.starts_with("warning: --patch is for pictures"), "{warning}");
-    let negative = program.fail("train --method boost-km --atoms 6 --lambda -1 -o n samples.npy", 1);
-    assert!(negative.starts_with("lambda = -1"), "{negative}");
+    let negative = program.fail("train --method boost-km --atoms 6 --lambda -1 -o n samples.npy", 2);
+    assert!(negative.starts_with("--lambda -1: must be"), "{negative}");
 }
 
 #[test]

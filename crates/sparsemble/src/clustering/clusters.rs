@@ -1,6 +1,8 @@
 //! Spectral clustering: from a graph to a cluster for each vertex.
 
-use crate::blocks::Run;
+use std::ops::Range;
+
+use crate::blocks::{Pulse, Run};
 use crate::error::{Error, Result};
 use crate::graph::Affinity;
 use crate::kmeans::{Clustering, KMeansInit, WeightedKMeans};
@@ -25,7 +27,8 @@ const AT_ONCE: usize = 64;
 pub enum Clusters {
     /// So many.
     Count(usize),
-    /// As many as there are eigenvalues before the widest gap between two of them. This is a guess.
+    /// As many as there are eigenvalues before the widest gap between two of them; if the graph has more components than
+    /// `most`, then `most`. This is a guess.
     Automatic {
         /// No more than these.
         most: usize,
@@ -218,7 +221,7 @@ impl SpectralClustering {
         let vertices = eigenvectors.vectors.columns();
         let count = match self.clusters {
             Clusters::Count(count) => count,
-            Clusters::Automatic { most } => widest_gap(&eigenvectors.values, most),
+            Clusters::Automatic { most } => guess(eigenvectors, most),
         };
         let embedding = eigenvectors.embedding(self.vectors.unwrap_or(count.saturating_mul(2)), self.power);
         let mut masses = Masses::new(masses, vertices)?.values().into_owned();
@@ -269,7 +272,10 @@ impl SpectralClustering {
             let starts = first..first.saturating_add(size).min(self.restarts);
             let part = run.part(starts.clone(), self.restarts);
             let found = if starts.len() > 1 {
-                part.map_blocks(starts.len(), 1, || (), |(), range| start(first + range.start, Run::threads(1)))?
+                let one = |(): &mut (), range: Range<usize>, pulse: &Pulse<'_>| {
+                    pulse.within(|run| start(first + range.start, run))
+                };
+                part.map_long_blocks(starts.len(), 1, || (), one)?
             } else {
                 vec![start(first, part)?]
             };
@@ -311,10 +317,13 @@ impl SpectralClustering {
     }
 }
 
-/// The number of eigenvalues before the widest gap, at most so many; the first among equals.
-fn widest_gap(values: &[f64], most: usize) -> usize {
-    let mut best = (1, f64::NEG_INFINITY);
-    for (count, gap) in values.windows(2).map(|pair| pair[0] - pair[1]).take(most).enumerate() {
+/// The number of eigenvalues before the widest gap, at most so many; the first among equals. Each component has an
+/// eigenvalue one, and there is no gap between these: if they are all that is seen, there are as many clusters as may be.
+fn guess(eigenvectors: &Eigenvectors, most: usize) -> usize {
+    let parts = eigenvectors.components.clamp(1, most);
+    let gaps = eigenvectors.values.windows(2).map(|pair| pair[0] - pair[1]);
+    let mut best = (parts, f64::NEG_INFINITY);
+    for (count, gap) in gaps.take(most).enumerate().skip(parts - 1) {
         if gap > best.1 {
             best = (count + 1, gap);
         }
@@ -400,6 +409,15 @@ mod tests {
         assert!(found.guessed && found.counts.len() == 3 && separates(&sizes, &found.labels));
         let one = fit(&SpectralClustering::new(Clusters::Automatic { most: 99 }), &cliques(&[9], 0.0)).unwrap();
         assert_eq!(one.counts, [9]);
+    }
+
+    #[test]
+    fn more_parts_than_may_be_guessed_are_as_many_as_may_be_and_not_one() {
+        let graph = cliques(&[4; 6], 0.0);
+        for (most, count) in [(1, 1), (3, 3), (5, 5), (6, 6), (9, 6)] {
+            let found = fit(&SpectralClustering::new(Clusters::Automatic { most }), &graph).unwrap();
+            assert_eq!((found.counts.len(), found.components), (count, 6), "at most {most}");
+        }
     }
 
     #[test]

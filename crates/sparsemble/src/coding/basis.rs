@@ -111,6 +111,11 @@ impl<T: Scalar> CodingBasis<T> {
         T::from_f64(tamed * sample_scale / self.scales[atom as usize])
     }
 
+    /// M·K: the multiply-adds of one sample's pass over the atoms.
+    pub(crate) fn work(&self) -> usize {
+        self.n_features().saturating_mul(self.n_atoms())
+    }
+
     /// The atoms of [`Self::columns`], packed.
     pub(crate) fn raw(&self) -> &Panels<T> {
         self.raw.get_or_init(|| self.pack(|_| T::ONE))

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use fearless_simd::{dispatch, prelude::*};
 
-use crate::blocks::Run;
+use crate::blocks::{Run, block_size};
 use crate::error::{Error, Result};
 use crate::kernels::{
     Best, CoarseClasses, CoarseTiles, Columns, Largest, Panels, Store, Tiles, best_level, correlate, dots, few_dots,
@@ -79,10 +79,11 @@ impl OneSparse {
             return Err(Error::parameter("atoms", 0, "must be at least 1"));
         }
         let fused = self.atoms == 1 && !samples.is_masked();
+        let size = block_size(BLOCK, basis.work());
         let blocks = run.map_blocks(
             samples.count(),
-            BLOCK,
-            || Scratch::new(basis, self.largest(), fused),
+            size,
+            || Scratch::new(basis, self.largest(), (fused, size)),
             |scratch, range| {
                 samples.load(range.clone(), &mut scratch.x, &mut scratch.scales)?;
                 Ok(scratch.encode_block(self, basis, samples, range))
@@ -112,20 +113,20 @@ enum Scores<T> {
 }
 
 impl<T: Scalar> Scratch<T> {
-    fn new(basis: &CodingBasis<T>, largest: Largest, fused: bool) -> Self {
+    fn new(basis: &CodingBasis<T>, largest: Largest, (fused, room): (bool, usize)) -> Self {
         let rows = basis.n_features();
         Self {
-            x: Columns::zeros(rows, BLOCK),
-            scales: Vec::with_capacity(BLOCK),
+            x: Columns::zeros(rows, room),
+            scales: Vec::with_capacity(room),
             scores: if fused {
                 Scores::Fused {
-                    samples: CoarseTiles::new(rows, BLOCK),
-                    classes: CoarseClasses::new(basis.coarse(), BLOCK, largest),
+                    samples: CoarseTiles::new(rows, room),
+                    classes: CoarseClasses::new(basis.coarse(), room, largest),
                     finder: Finder::default(),
                 }
             } else {
-                let correlations = Store::new(basis.unit(), BLOCK);
-                Scores::Stored { tiles: Tiles::new(rows, BLOCK), correlations, masked_energies: None }
+                let correlations = Store::new(basis.unit(), room);
+                Scores::Stored { tiles: Tiles::new(rows, room), correlations, masked_energies: None }
             },
         }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fearless_simd::dispatch;
 
-use crate::blocks::Run;
+use crate::blocks::Pulse;
 use crate::error::{Error, Result, expect_size};
 use crate::kernels::{Columns, best_level, dot};
 use crate::matrix::{Matrix, MatrixView, first_not_finite};
@@ -68,6 +68,7 @@ impl<'a, T: Scalar> Samples<'a, T> {
         coder: &impl SparseCoder<f64>,
         basis: &CodingBasis<T>,
         some: &[usize],
+        pulse: &Pulse<'_>,
     ) -> Result<Coding<f64>> {
         let values = Matrix::from_fn(self.values.rows(), some.len(), |row, i| self.values.get(row, some[i]).to_f64());
         let mask = self.mask.map(|mask| Matrix::from_fn(mask.rows(), some.len(), |row, i| mask.get(row, some[i])));
@@ -79,7 +80,7 @@ impl<'a, T: Scalar> Samples<'a, T> {
             excluded: Some(&excluded),
             weights: weights.as_ref().map(Matrix::view),
         };
-        coder.encode(basis.in_doubles(), &samples, Run::threads(1))
+        pulse.within(|run| coder.encode(basis.in_doubles(), &samples, run))
     }
 
     /// The number of samples.

@@ -134,6 +134,12 @@ impl Blur {
         decimated(self.size, self.step)
     }
 
+    /// How wide it is, in pixels: the standard deviation of the Gaussian that concentrates its weight as much.
+    pub(crate) fn width(&self) -> f64 {
+        let concentration: f64 = self.kernels.iter().map(Convolution::concentration).product();
+        0.5 / (std::f64::consts::PI * concentration.max(f64::MIN_POSITIVE)).sqrt()
+    }
+
     /// What each frequency of the cosine transform is multiplied by, if that is all that happens to it, and the picture
     /// is not too large for the transform to be worth its price.
     fn spectrum(&self) -> Option<Vec<f64>> {
@@ -222,6 +228,19 @@ mod tests {
         // Further than the picture: its mirror image is mirrored again.
         let far = Matrix::from_fn(1, 19, |_, c| f64::from(u8::from(c == 18)));
         assert_eq!(blurred(&Blur::new(SIZE, far.view()).unwrap())[..4], [1.0, 1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn a_blur_is_as_wide_as_the_gaussian_that_concentrates_its_weight_as_much() {
+        for sigma in [1.0, 1.6, 3.0] {
+            let width = Blur::gaussian(SIZE, sigma).unwrap().width();
+            assert!((width - sigma).abs() < 1e-3 * sigma, "{width} for {sigma}");
+        }
+        // A box of nine pixels, whatever it does to the brightness.
+        for brightness in [1.0, 5.0] {
+            let even = Matrix::from_fn(3, 3, |_, _| brightness / 9.0);
+            assert!((Blur::new(SIZE, even.view()).unwrap().width() - 1.5 / std::f64::consts::PI.sqrt()).abs() < 1e-9);
+        }
     }
 
     #[test]

@@ -25,6 +25,12 @@ impl Convolution {
         Self { width: columns, taps }
     }
 
+    /// Σ t² / (Σ |t|)²: one if there is a single tap, the less the more of them share the weight.
+    pub(super) fn concentration(&self) -> f64 {
+        let (energy, weight) = self.taps.iter().fold((0.0, 0.0), |(e, w), tap| (e + tap * tap, w + tap.abs()));
+        energy / (weight * weight).max(f64::MIN_POSITIVE)
+    }
+
     /// Convolves a picture with rows of this width.
     pub(super) fn apply<T: Scalar>(&self, width: usize, picture: &mut [T]) {
         let longer = self.lengthened(width, picture);

@@ -173,23 +173,23 @@ impl<T: Scalar> WeakLearner<T> for Hyperlines {
 }
 
 /// What one pass over the samples tells about a set of lines, in the units of the scaled samples.
-struct Pass {
+struct Pass<'a, T> {
     /// Σ p(x_i)‖x_i − a_i·d‖².
     error: f64,
     /// Σ p(x_i)·a_i·x_i over the samples of each line, M × K.
     sums: Matrix<f64>,
-    worst: Worst,
+    worst: Worst<'a, T>,
 }
 
-impl Pass {
-    fn over<T: Scalar>(points: &Points<'_, T>, lines: &Dictionary<T>, run: Run<'_>) -> Result<Self> {
+impl<'a, T: Scalar> Pass<'a, T> {
+    fn over(points: &Points<'a, T>, lines: &Dictionary<T>, run: Run<'_>) -> Result<Self> {
         let basis = CodingBasis::new(lines.view())?;
         let codes = OneSparse::default().encode(&basis, &Samples::new(points.samples()), run)?.codes;
         let column = || vec![T::ZERO; lines.n_features()];
         let work = |x: &mut Vec<T>, range: Range<usize>| Ok(Self::part(points, lines, &codes, x, range));
         let size = points.count().div_ceil(MOST_PARTS).max(SMALLEST_PART);
         let parts = run.silent().map_blocks(points.count(), size, column, work)?;
-        let mut whole = Self::empty(lines.n_features(), lines.n_atoms());
+        let mut whole = Self::empty(points, lines.n_atoms());
         for part in parts {
             whole.error += part.error;
             whole.sums.as_mut_slice().iter_mut().zip(part.sums.as_slice()).for_each(|(sum, part)| *sum += part);
@@ -198,18 +198,19 @@ impl Pass {
         Ok(whole)
     }
 
-    fn empty(n_features: usize, n_atoms: usize) -> Self {
-        Self { error: 0.0, sums: Matrix::zeros(n_features, n_atoms), worst: Worst::new(n_atoms) }
+    fn empty(points: &Points<'a, T>, n_atoms: usize) -> Self {
+        let worst = Worst::of(points.samples(), n_atoms);
+        Self { error: 0.0, sums: Matrix::zeros(points.rows(), n_atoms), worst }
     }
 
-    fn part<T: Scalar>(
-        points: &Points<'_, T>,
+    fn part(
+        points: &Points<'a, T>,
         lines: &Dictionary<T>,
         codes: &SparseCodes<T>,
         x: &mut [T],
         range: Range<usize>,
     ) -> Self {
-        let mut part = Self::empty(lines.n_features(), lines.n_atoms());
+        let mut part = Self::empty(points, lines.n_atoms());
         for i in range.filter(|&i| points.masses()[i] > 0.0) {
             // A sample without a code is orthogonal to all lines, and its error is its energy.
             let (line, a) = codes.column(i).next().unwrap_or((0, T::ZERO));
@@ -226,14 +227,14 @@ impl Pass {
             part.error += mass * error;
             let is_rounding = error <= 4.0 * T::EPSILON.to_f64() * energy;
             if !is_rounding {
-                part.worst.offer(mass * error, i);
+                part.worst.offer(error, i);
             }
         }
         part
     }
 
     /// The lines after one step of the power method; one without samples goes to a badly represented sample, if any.
-    fn step<T: Scalar>(&self, points: &Points<'_, T>, lines: &Dictionary<T>) -> Result<Dictionary<T>> {
+    fn step(&self, points: &Points<'_, T>, lines: &Dictionary<T>) -> Result<Dictionary<T>> {
         let mut worst = self.worst.clone().into_samples();
         let mut moved = lines.atoms().clone();
         for j in 0..lines.n_atoms() {

@@ -37,6 +37,41 @@ use crate::scalar::Scalar;
 ///
 /// As text a learner is its name and its settings, `examples:n_atoms=256`.
 ///
+/// # Example
+/// One of your own, here the unit vectors, goes wherever [`Examples`] and [`Centers`] go.
+/// ```
+/// use sparsemble::coding::OneSparse;
+/// use sparsemble::dictionary::{Dictionary, Draw, WeakLearner};
+/// use sparsemble::ensemble::Boost;
+/// use sparsemble::{Matrix, MatrixView, Result, Run};
+///
+/// #[derive(Debug)]
+/// struct Units;
+///
+/// impl std::fmt::Display for Units {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         f.write_str("units")
+///     }
+/// }
+///
+/// impl WeakLearner<f64> for Units {
+///     fn name(&self) -> &'static str {
+///         "units"
+///     }
+///
+///     fn fit(&self, samples: MatrixView<'_, f64>, _: &[f64], _: Draw, _: Run<'_>) -> Result<Dictionary<f64>> {
+///         Dictionary::new(Matrix::from_fn(samples.rows(), samples.rows(), |r, c| f64::from(u8::from(r == c))))
+///     }
+/// }
+///
+/// let samples = Matrix::from_columns(vec![3.0, 1.0, 0.0, 2.0], 2, 2)?;
+/// let coder = OneSparse::default();
+/// let boost = Boost { n_models: 1, ..Boost::new(&Units, &coder) };
+/// let ensemble = boost.fit(samples.view(), Run::default())?;
+/// assert_eq!(ensemble.training().method, "boost-units");
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
 /// Paper: §III-A, §III-B.
 pub trait WeakLearner<T: Scalar>: Debug + Display + Sync {
     /// A short word for what the atoms are, part of the names of the methods built on it: `ex` (examples) makes

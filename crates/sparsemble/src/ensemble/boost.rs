@@ -12,6 +12,7 @@ mod products;
 mod state;
 
 pub use state::Boosting;
+pub(crate) use state::CodedRound;
 
 use crate::blocks::Run;
 use crate::coding::SparseCoder;
@@ -243,6 +244,16 @@ pub(crate) fn own_atoms<T: Scalar>(dictionary: &Dictionary<T>, n_samples: usize)
 }
 
 /// β from α, Eq. (10): β_l = α_l Π_{t>l} (1 − α_t). They sum to one if α_1 = 1.
+///
+/// # Example
+/// ```
+/// use sparsemble::ensemble::weights_of_rounds;
+///
+/// // The second round keeps half of the first, the third three quarters of both.
+/// assert_eq!(weights_of_rounds(&[1.0, 0.5, 0.25]), [0.375, 0.375, 0.25]);
+/// ```
+///
+/// Paper: §III-B, Eq. (10).
 pub fn weights_of_rounds(alphas: &[f64]) -> Vec<f64> {
     let mut beta: Vec<f64> = Vec::with_capacity(alphas.len());
     let mut kept = 1.0;

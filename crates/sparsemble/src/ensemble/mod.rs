@@ -27,6 +27,7 @@ pub(crate) use anchored::{ANCHORED_BLOCK, Pairs, check_window};
 pub use anchored::{
     AnchoredEnsemble, AnchoredLearner, AnchoredMember, Frame, Maps, Precision, Upscaler, UpscalerStage,
 };
+pub(crate) use boost::CodedRound;
 pub(crate) use boost::own_atoms;
 pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
 pub use gaussians::{

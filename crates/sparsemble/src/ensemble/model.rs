@@ -170,8 +170,8 @@ impl<T: Scalar> SparseModel<T> {
         expect_size("samples: number of features (that of the model)", self.n_inputs(), samples.rows())?;
         let mut values = Matrix::zeros(self.n_features(), samples.columns());
         let pieces = pieces(&mut values);
-        map_strips(samples, run, |inputs, range| {
-            let codes = coder.encode(&self.basis, &Samples::new(inputs.view()), Run::threads(1))?.codes;
+        map_strips(samples, run, |inputs, range, run| {
+            let codes = coder.encode(&self.basis, &Samples::new(inputs.view()), run)?.codes;
             let mut values = piece(&pieces, range.start);
             let values = values.chunks_exact_mut(self.n_features()).enumerate();
             dispatch!(best_level(), simd => {

@@ -144,13 +144,18 @@ impl<T: Scalar> Ensemble<T> {
         work: impl Fn(Coding<T>, Range<usize>) -> R + Sync,
     ) -> Result<Vec<R>> {
         expect_size("samples: number of features (that of the ensemble)", self.n_inputs(), samples.rows())?;
-        map_strips(samples, run, |inputs, range| Ok(work(self.encode(&inputs, coder)?, range)))
+        map_strips(samples, run, |inputs, range, run| Ok(work(self.encode(&inputs, coder, run)?, range)))
     }
 
     /// The stacked codes of one strip.
-    pub(super) fn encode(&self, inputs: &Matrix<T>, coder: &(dyn SparseCoder<T> + Sync)) -> Result<Coding<T>> {
+    pub(super) fn encode(
+        &self,
+        inputs: &Matrix<T>,
+        coder: &(dyn SparseCoder<T> + Sync),
+        run: Run<'_>,
+    ) -> Result<Coding<T>> {
         let inputs = Samples::new(inputs.view());
-        let members = self.models.iter().map(|model| coder.encode(model.basis(), &inputs, Run::threads(1)));
+        let members = self.models.iter().map(|model| coder.encode(model.basis(), &inputs, run));
         let members = members.collect::<Result<Vec<_>>>()?;
         let offsets = self.offsets();
         let mut codes = SparseCodes::new(self.n_atoms());

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::blocks::Run;
+use crate::blocks::{Pulse, Run};
 use crate::error::Result;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
@@ -23,13 +23,17 @@ pub(super) fn strip<T: Scalar>(samples: MatrixView<'_, T>, range: Range<usize>) 
     Ok(strip)
 }
 
-/// Copies every strip of samples and hands it to `work` with the numbers of its samples.
+/// Copies every strip of samples and hands it to `work` with the numbers of its samples and how to run what it calls.
 pub(super) fn map_strips<T: Scalar, R: Send>(
     samples: MatrixView<'_, T>,
     run: Run<'_>,
-    work: impl Fn(Matrix<T>, Range<usize>) -> Result<R> + Sync,
+    work: impl Fn(Matrix<T>, Range<usize>, Run<'_>) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    run.map_blocks(samples.columns(), STRIP, || (), |(), range| work(strip(samples, range.clone())?, range))
+    let on_strip = |(): &mut (), range: Range<usize>, pulse: &Pulse<'_>| {
+        let strip = strip(samples, range.clone())?;
+        pulse.within(|run| work(strip, range, run))
+    };
+    run.map_long_blocks(samples.columns(), STRIP, || (), on_strip)
 }
 
 /// A matrix in pieces of one strip each, for threads to write to: each piece has its own lock, and one strip one thread.

@@ -150,9 +150,9 @@ impl ExampleGraph {
         let mut boosting = boost.start(samples)?;
         let mut members = Vec::new();
         let part = |round: usize| run.passes(round..round + 1, self.n_members, samples.columns());
-        while boosting.step(part(members.len()))?.is_some() {
+        while let Some((_, codes)) = boosting.step_with_codes(part(members.len()))? {
             let sources = boosting.members().last().and_then(|dictionary| dictionary.sources());
-            members.push(Member::new(sources, boosting.last_codes()));
+            members.push(Member::new(sources, &codes));
         }
         Ok((members, weights_of_rounds(&boosting.alphas())))
     }

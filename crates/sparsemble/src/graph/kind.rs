@@ -62,7 +62,7 @@ impl Default for GraphKind {
 impl GraphKind {
     /// Whether single precision finds the same graph as double, but for ties: where one of many atoms or samples is chosen
     /// it does, where codes are certified to a tolerance it may not.
-    pub fn fits_single(&self) -> bool {
+    pub(crate) fn fits_single(&self) -> bool {
         !matches!(self, Self::SelfExpression(_) | Self::Dictionary(_))
     }
 

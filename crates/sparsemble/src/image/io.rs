@@ -1,7 +1,7 @@
 //! Picture files (feature `io`): the only place where the image stage touches the disk.
 
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use ::image::error::{ImageError, UnsupportedErrorKind};
@@ -144,6 +144,9 @@ fn plain_layout(picture: &Picture) -> Result<Layout> {
     Ok(Layout::plain(picture))
 }
 
+/// Said of a file that is not whole.
+const CUT_OFF: &str = "the file ends before its picture does; copy or download it again";
+
 /// A result whose error is the reason alone: which file it was is added later.
 type Outcome<P> = std::result::Result<P, String>;
 
@@ -156,7 +159,7 @@ fn pixels(bytes: &[u8]) -> Outcome<DynamicImage> {
 /// grey the picture is, as for everyone else who reads one.
 fn decoded(mut decoder: impl ImageDecoder, bytes: &[u8]) -> Outcome<DynamicImage> {
     if bytes.starts_with(&JPEG_START) && !has_jpeg_end(bytes) {
-        return Err("the file ends before its picture does; copy or download it again".into());
+        return Err(CUT_OFF.into());
     }
     let turn = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut pixels = DynamicImage::from_decoder(decoder).map_err(|error| refusal(&error))?;
@@ -202,6 +205,9 @@ fn opened(bytes: &[u8], max_pixels: u64) -> Outcome<impl ImageDecoder> {
     let mut limits = Limits::default();
     limits.max_alloc = Some((BYTES_OF_PIXEL * max_pixels).clamp(BYTES_OF_DECODER, MAX_BYTES));
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    if bytes.is_empty() {
+        return Err("the file is empty; copy or download it again".into());
+    }
     if reader.format().is_none() {
         return Err("this is no picture of a known kind; give a PNG, JPEG, TIFF, BMP, PNM or WebP file".into());
     }
@@ -226,6 +232,7 @@ fn refusal(error: &ImageError) -> String {
         ImageError::Limits(_) => {
             format!("it takes more memory than a picture of the {MAX_PIXELS} pixels that are allowed")
         }
+        ImageError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => CUT_OFF.into(),
         _ => error.to_string(),
     }
 }

@@ -16,7 +16,7 @@ use super::vectors::dot;
 use crate::scalar::Scalar;
 
 /// The norm that atoms and samples are scaled to; sixteen bits hold one entry as large as this, and what rounding adds.
-const NORM: f64 = 32_000.0;
+pub(super) const NORM: f64 = 32_000.0;
 
 /// More than an entry of a sample is rounded by: one half, and what floats lose before.
 const ROUNDED: f64 = 0.51;
@@ -74,6 +74,22 @@ impl CoarsePanels {
     pub(crate) fn resized(&self, size: impl Fn(usize) -> (f64, f64)) -> Self {
         let shape = (self.pairs, self.width, self.count);
         Self::of_sizes((self.level, Arc::clone(&self.data)), shape, self.error, size)
+    }
+
+    /// The named atoms, which may be there more than once, with a factor of one.
+    pub(crate) fn selected(&self, names: &[u32]) -> Self {
+        let mut data = Aligned::zeros(names.len().next_multiple_of(self.width) * self.pairs * 2);
+        let first = |j: usize| (j / self.width * self.pairs * self.width + j % self.width) * 2;
+        for (j, &name) in names.iter().enumerate() {
+            let (mut to, mut from) = (first(j), first(name as usize));
+            for _ in 0..self.pairs {
+                data[to..to + 2].copy_from_slice(&self.data[from..from + 2]);
+                to += 2 * self.width;
+                from += 2 * self.width;
+            }
+        }
+        let shape = (self.pairs, self.width, names.len());
+        Self::of_sizes((self.level, Arc::new(data)), shape, self.error, |_| (1.0, 1.0))
     }
 
     fn of_sizes(
@@ -178,16 +194,21 @@ impl CoarseTiles {
         });
     }
 
+    /// Takes the named columns, and nothing else.
+    pub(crate) fn load_named<T: Scalar>(&mut self, level: Level, columns: &Columns<T>, names: &[u32]) {
+        self.clear();
+        dispatch!(level, simd => for &name in names {
+            let x = columns.padded(name as usize);
+            self.push(simd, x, norm(simd, x));
+        });
+    }
+
     /// Puts a padded sample of this norm into the next slot.
     #[inline(always)]
-    pub(crate) fn push<S: Simd, T: Scalar>(&mut self, _: S, sample: &[T], norm: f64) {
+    pub(crate) fn push<S: Simd, T: Scalar>(&mut self, simd: S, sample: &[T], norm: f64) {
         let slot = self.nonzero.len();
-        let factor = T::from_f64(factor_of(norm));
-        let steps = |value: T| ((value * factor).to_f64() as f32 + TO_BITS).to_bits();
         // First side by side, then apart: the compiler makes vectors of the former.
-        for (word, [even, odd]) in self.words.iter_mut().zip(sample.as_chunks().0) {
-            *word = ((steps(*even) & 0xffff) | (steps(*odd) << 16)) as i32;
-        }
+        round_to_pairs(simd, sample, norm, &mut self.words);
         let tile = &mut self.data[slot / TILE * TILE * self.pairs..][..TILE * self.pairs];
         let place = slot % TILE;
         for (row, &word) in tile.as_chunks_mut::<TILE>().0.iter_mut().zip(&self.words) {
@@ -199,6 +220,20 @@ impl CoarseTiles {
     /// Those in use, to the end of the last tile.
     pub(super) fn used(&self) -> &[i32] {
         &self.data[..self.nonzero.len().div_ceil(TILE) * TILE * self.pairs]
+    }
+}
+
+/// Scales a sample of this norm to [`NORM`] and rounds its entries, two to a word, until there are no more words.
+#[inline(always)]
+pub(super) fn round_to_pairs<S: Simd, T: Scalar>(_: S, sample: &[T], norm: f64, words: &mut [i32]) {
+    let factor = T::from_f64(factor_of(norm));
+    let steps = |value: T| ((value * factor).to_f64() as f32 + TO_BITS).to_bits();
+    let (pairs, last) = sample.as_chunks();
+    for (word, [even, odd]) in words.iter_mut().zip(pairs) {
+        *word = ((steps(*even) & 0xffff) | (steps(*odd) << 16)) as i32;
+    }
+    for (word, &even) in words.iter_mut().skip(pairs.len()).zip(last) {
+        *word = (steps(even) & 0xffff) as i32;
     }
 }
 

@@ -12,8 +12,10 @@
 
 mod aligned;
 mod best;
+mod byte_maps;
 mod classes;
 mod coarse;
+mod coarse_best;
 mod coarse_classes;
 mod columns;
 mod correlate;
@@ -26,11 +28,13 @@ mod tests;
 mod vectors;
 
 pub(crate) use best::Best;
+pub(crate) use byte_maps::{ByteMaps, Words};
 pub(crate) use classes::Classes;
 pub(crate) use coarse::{CoarsePanels, CoarseTiles, correlate_coarsely};
+pub(crate) use coarse_best::Leader;
 pub(crate) use coarse_classes::CoarseClasses;
 pub(crate) use columns::Columns;
-pub(crate) use correlate::{Largest, Maxima, Store, correlate, correlate_loose};
+pub(crate) use correlate::{Epilogue, Largest, Maxima, Product, Store, correlate, correlate_loose};
 pub(crate) use energies::Energies;
 pub(crate) use marks::Marks;
 pub(crate) use panels::{Panels, TILE, Tiles};
@@ -42,11 +46,11 @@ pub(crate) fn best_level() -> fearless_simd::Level {
     fearless_simd::Level::new()
 }
 
-/// Every instruction set this machine can run, for tests.
+/// Every instruction set this machine can run, for tests, and the portable form last. Where every machine has vector
+/// instructions that form is compiled only because `crates/same-features` asks for it, and nothing else chooses it.
 #[cfg(test)]
 pub(crate) fn all_levels() -> Vec<fearless_simd::Level> {
     let best = best_level();
-    #[allow(unused_mut)]
     let mut levels = vec![best];
     #[cfg(target_arch = "x86_64")]
     {
@@ -55,5 +59,6 @@ pub(crate) fn all_levels() -> Vec<fearless_simd::Level> {
         levels.extend(best.as_sse4_2().map(Level::Sse4_2));
         levels.extend(best.as_sse2().map(Level::Sse2));
     }
+    levels.push(fearless_simd::Level::fallback());
     levels
 }

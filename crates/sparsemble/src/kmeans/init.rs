@@ -67,22 +67,23 @@ impl Candidates {
     ) -> Result<Self> {
         let rng = draw.stream("k-means||");
         let nearest = vec![(0, f64::INFINITY); points.count()];
-        let mut candidates = Self { rng, rows: Vec::new(), nearest };
+        let mut candidates = Self { rng, rows: Vec::new(), nearest }; // step (a)
         let masses = points.masses();
         let numbers = candidates.next_numbers();
         let pass = |pass: Range<usize>| run.passes(pass, rounds.saturating_add(1), points.count());
-        let first = candidates.race(1, numbers, |i| masses[i], pass(0..0))?;
+        let first = candidates.race(1, numbers, |i| masses[i], pass(0..0))?; // step (b)
         candidates.append(points, first, pass(0..1))?;
         let mut round = 0;
-        // Equal samples drawn together count as one candidate, so that it may take more rounds.
+        // Step (e). Equal samples drawn together count as one candidate: enough of them may take more than s rounds.
         while round < rounds || candidates.different(points) < clusters {
             let numbers = candidates.next_numbers();
             round += 1;
-            let rows = candidates.race(drawn, numbers, |i| masses[i] * candidates.nearest[i].1, pass(round..round))?;
+            let weight = |i: usize| masses[i] * candidates.nearest[i].1;
+            let rows = candidates.race(drawn, numbers, weight, pass(round..round))?; // step (c)
             if rows.is_empty() {
                 break;
             }
-            candidates.append(points, rows, pass(round..round + 1))?;
+            candidates.append(points, rows, pass(round..round + 1))?; // step (d)
         }
         Ok(candidates)
     }
@@ -108,7 +109,7 @@ impl Candidates {
         self.masses(points).iter().filter(|mass| **mass > 0.0).count()
     }
 
-    /// Step (d), and the new δ.
+    /// Adds samples to M̄, with the new δ.
     fn append<T: Scalar>(&mut self, points: &Points<'_, T>, rows: Vec<usize>, run: Run<'_>) -> Result<()> {
         let first = self.rows.len() as u32;
         let found = Nearest::new(&points.gather(&rows)).find(points, |i| self.nearest[i].1, run)?;
@@ -164,6 +165,31 @@ mod tests {
         assert!((candidates.masses(&points).iter().sum::<f64>() - 1500.0).abs() < 1e-9);
         for (i, &row) in candidates.rows.iter().enumerate() {
             assert_eq!(candidates.nearest[row], (i as u32, 0.0));
+        }
+    }
+
+    #[test]
+    fn draws_have_the_probabilities_of_masses_times_squared_distances() {
+        let (places, masses) = ([0.0, 1.0, 3.0, 6.0_f64], [4.0, 1.0, 2.0, 1.0]);
+        let samples = Matrix::from_columns(places.to_vec(), 1, 4).unwrap();
+        let points = Points::tame(samples.view(), &masses);
+        let rounds = 20_000;
+        let mut counts = [[0.0_f64; 4]; 4];
+        for round in 0..rounds {
+            let candidates = Candidates::draw(&points, 2, (1, 1), Draw { seed: 5, round }, Run::threads(1)).unwrap();
+            counts[candidates.rows[0]][candidates.rows[1]] += 1.0;
+        }
+        for (i, row) in counts.iter().enumerate() {
+            let weight = |j: usize| masses[j] * (places[j] - places[i]).powi(2);
+            let total: f64 = (0..4).map(weight).sum();
+            for (j, &count) in row.iter().enumerate() {
+                let probability = masses[i] / 8.0 * weight(j) / total;
+                let expected = rounds as f64 * probability;
+                assert!(
+                    (count - expected).abs() <= 4.5 * (expected * (1.0 - probability)).sqrt(),
+                    "({i}, {j}): {count} for {expected}"
+                );
+            }
         }
     }
 

@@ -146,13 +146,13 @@ impl Pass {
         (means, reseeded)
     }
 
-    /// Moves centres of empty clusters to the samples with the largest p(x_i)‖x_i − μ‖², none that is a centre already,
-    /// and says how many there were.
+    /// Moves centres of empty clusters to different samples of positive mass with the largest ‖x_i − μ‖², none that is
+    /// a centre already, and says how many there were.
     fn reseed<T: Scalar>(&self, points: &Points<'_, T>, empty: &[usize], centers: &mut Matrix<T>) -> usize {
-        let mut worst = Worst::new(empty.len());
+        let mut worst = Worst::of(points.samples(), empty.len());
         if !empty.is_empty() {
-            let costs = self.distances.iter().zip(points.masses()).map(|(distance, mass)| distance * mass);
-            costs.enumerate().for_each(|(i, cost)| worst.offer(cost, i));
+            let counted = (0..points.count()).filter(|&i| points.masses()[i] > 0.0);
+            counted.for_each(|i| worst.offer(self.distances[i], i));
         }
         let samples = empty.iter().zip(worst.into_samples());
         samples.map(|(&j, i)| points.copy(i, centers.column_mut(j))).count()
@@ -172,13 +172,13 @@ mod tests {
 
     #[test]
     fn an_empty_cluster_gets_the_worst_represented_sample() {
-        let samples = Matrix::from_columns(vec![0.0, 1.0, 2.0, 9.0, 20.0], 1, 5).unwrap();
-        // The last sample is the farthest but weighs little: 0.1 · 18² < 1 · 7².
-        let points = Points::tame(samples.view(), &[1.0, 1.0, 1.0, 1.0, 0.1]);
+        // The farthest sample has no mass, and the farthest that counts is there twice.
+        let samples = Matrix::from_columns(vec![0.0, 1.0, 2.0, 9.0, 20.0, 20.0, 30.0], 1, 7).unwrap();
+        let points = Points::tame(samples.view(), &[1.0, 1.0, 1.0, 1.0, 0.1, 0.1, 0.0]);
         let centers = Matrix::from_columns(vec![2.0, -50.0, -60.0], 1, 3).unwrap();
         let pass = Pass::over(&points, &Nearest::new(&centers), None, Run::threads(1)).unwrap();
         let (means, reseeded) = pass.means(&points, &centers);
-        assert_eq!((means.column(1), means.column(2), reseeded), ([9.0].as_slice(), [20.0].as_slice(), 2));
+        assert_eq!((means.column(1), means.column(2), reseeded), ([20.0].as_slice(), [9.0].as_slice(), 2));
     }
 
     #[test]

@@ -30,8 +30,9 @@ const CHOICE: usize = 5;
 /// | `max_iterations` | | 100 | the most improvements of the centres; 0 keeps the first ones | |
 /// | `tolerance` | | 10⁻⁴ | stop when the inertia falls by no more than this fraction of itself | ≥ 0 |
 ///
-/// A cluster that loses all its mass gets the worst represented sample, the one with the largest p(x_i)‖x_i − μ‖², for
-/// its centre; [`Clustering::reseeded`] counts these. If there are fewer different samples than clusters, some centres
+/// A cluster that loses all its mass gets the worst represented sample, of those of positive mass the one with the
+/// largest ‖x_i − μ‖², for its centre; [`Clustering::reseeded`] counts these. So from given centres, masses that are
+/// whole numbers are as many copies of the samples. If there are fewer different samples than clusters, some centres
 /// are the same and their clusters empty.
 ///
 /// # Shapes

@@ -24,7 +24,7 @@ pub(super) struct Table<T> {
 }
 
 /// Reads a table. Its separator is a tab, a semicolon or a comma, whichever of them its first line has, in this order,
-/// else white space; a first line without any number is a header; empty lines and those that start with `#` are passed
+/// else white space; a first line without any number, or one that counts its columns from 0, is a header; empty lines and those that start with `#` are passed
 /// over. The column with the classes, by its name or its number from 1, is no feature and need not hold numbers.
 pub(super) fn read<T: Scalar>(file: impl Read, classes: Option<&str>) -> Outcome<Table<T>> {
     let mut file = BufReader::new(file);
@@ -72,8 +72,8 @@ struct Layout {
 impl Layout {
     fn of(line: &str, classes: Option<&str>) -> Outcome<Self> {
         let separator = SEPARATORS.into_iter().find(|separator| fields(line, Some(*separator)).nth(1).is_some());
-        // A first line with some numbers is taken for a sample, so that none is lost silently.
-        let has_header = fields(line, separator).all(|field| value(field).is_err());
+        // Any other first line with numbers is taken for a sample, so that none is lost silently.
+        let has_header = fields(line, separator).all(|field| value(field).is_err()) || counts(fields(line, separator));
         let mut names: Vec<String> =
             if has_header { fields(line, separator).map(str::to_owned).collect() } else { Vec::new() };
         let n_columns = fields(line, separator).count();
@@ -88,6 +88,19 @@ impl Layout {
         }
         Ok(Self { separator, has_header, names, classes })
     }
+}
+
+/// Whether these are the numbers from 0 on, as pandas calls columns without names, perhaps after the nameless one of the rows.
+fn counts<'a>(fields: impl Iterator<Item = &'a str>) -> bool {
+    let mut fields = fields.peekable();
+    let rows = fields.next_if(|first| first.is_empty()).is_some();
+    let (mut expected, mut right) = (0_usize, true);
+    for field in fields {
+        right &= field.parse() == Ok(expected);
+        expected += 1;
+    }
+    // Two numbers may be a sample; a third one in line is no accident.
+    right && expected >= if rows { 1 } else { 3 }
 }
 
 fn no_column(wanted: &str, names: &[String], n_columns: usize) -> String {
@@ -132,6 +145,10 @@ impl<T: Scalar> Samples<T> {
         let before = self.values.len();
         for (column, field) in fields.enumerate() {
             if Some(column) == classes {
+                if field.is_empty() {
+                    let column = column + 1;
+                    return Err(format!("line {line}, column {column}: the class is missing; leave the line out").into());
+                }
                 self.classes.push(field.to_owned());
                 continue;
             }
@@ -206,6 +223,7 @@ mod tests {
             ("1,x\n3\n", "2", "line 2 has 1 columns, those before it 2"),
             ("1,x\n3,4,5\n", "2", "line 2 has 3 columns, those before it 2"),
             ("x\ny\n", "x", "no numbers"),
+            ("1,x\n3,\n", "2", "line 2, column 2: the class is missing"),
         ] {
             let reason = format!("{:?}", read::<f64>(text.as_bytes(), Some(column)).unwrap_err()).replace("\\\"", "\"");
             assert!(reason.contains(message), "{text:?}: {reason}");
@@ -236,6 +254,10 @@ mod tests {
         ] {
             assert_eq!(table(text).unwrap(), expected, "{text:?}");
         }
+        assert_eq!(table("0,1,2\n7,8,9\n").unwrap(), Matrix::from_columns(vec![7.0, 8.0, 9.0], 3, 1).unwrap());
+        assert_eq!(table(",0,1\n0,8,9\n").unwrap(), Matrix::from_columns(vec![0.0, 8.0, 9.0], 3, 1).unwrap());
+        assert_eq!(table("0,1\n8,9\n").unwrap(), Matrix::from_columns(vec![0.0, 1.0, 8.0, 9.0], 2, 2).unwrap());
+        assert_eq!(table("0,1,3\n").unwrap(), Matrix::from_columns(vec![0.0, 1.0, 3.0], 3, 1).unwrap());
         assert_eq!(table("7\n8\n9\n").unwrap(), Matrix::from_columns(vec![7.0, 8.0, 9.0], 1, 3).unwrap());
     }
 

@@ -88,6 +88,24 @@ pub struct TensorShape {
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the file cannot be opened; [`Error::Model`](crate::Error::Model) if it is not a
 /// model file, its header is damaged or it is of a newer version.
+///
+/// # Example
+/// ```
+/// use sparsemble::dictionary::Dictionary;
+/// use sparsemble::ensemble::Training;
+/// use sparsemble::model_file::{self, Record};
+/// use sparsemble::Matrix;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("model.safetensors");
+/// let dictionary = Dictionary::new(Matrix::from_columns(vec![3.0_f32, 4.0, 1.0, 0.0], 2, 2)?)?;
+/// model_file::save(&path, (&dictionary, &Training::default()), &Record::default())?;
+///
+/// let inspection = model_file::inspect(&path)?;
+/// assert_eq!((inspection.dtype, inspection.tensors.len()), ("float32", 1));
+/// assert_eq!(inspection.tensors[0].shape, [2, 2]);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
 pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection> {
     let path = path.as_ref();
     let (file, length) = files::open(path)?;

@@ -275,6 +275,24 @@ pub fn encode<'a, T: Scalar>(model: impl Into<ModelRef<'a, T>>, record: &Record<
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the file cannot be opened; [`Error::Model`](crate::Error::Model) if it is not a model file, is damaged, too large, of a
 /// newer version or of the other number type.
+///
+/// # Example
+/// ```
+/// use sparsemble::dictionary::Dictionary;
+/// use sparsemble::ensemble::Training;
+/// use sparsemble::model_file::{self, Record};
+/// use sparsemble::{Matrix, Model};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("model.safetensors");
+/// let dictionary = Dictionary::new(Matrix::from_columns(vec![3.0_f32, 4.0, 1.0, 0.0], 2, 2)?)?;
+/// model_file::save(&path, (&dictionary, &Training::default()), &Record::default())?;
+///
+/// let loaded = model_file::load::<f32>(&path)?;
+/// assert!(loaded.complete && matches!(loaded.model, Model::Dictionary(again, _) if again == dictionary));
+/// assert!(model_file::load::<f64>(&path).is_err()); // the numbers stay of the type they are
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
 pub fn load<T: Scalar>(path: impl AsRef<Path>) -> Result<Loaded<T>> {
     let path = path.as_ref();
     let (file, length) = files::open(path)?;

@@ -14,6 +14,7 @@ pub use grid::{PatchGrid, Stride};
 pub(crate) use means::remove_mean;
 pub use means::{add_means, remove_means};
 pub use mosaic::mosaic;
+pub(crate) use sliding::sliding_blocks_here;
 pub use sliding::{n_sliding_blocks, sliding_blocks};
 pub use training::TrainingPatches;
 pub(crate) use training::{Shuffle, check_draw};

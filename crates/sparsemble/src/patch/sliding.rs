@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use fearless_simd::dispatch;
+
 use crate::error::{Error, Result, expect_size};
+use crate::kernels::best_level;
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
@@ -20,7 +23,7 @@ pub fn n_sliding_blocks((rows, columns): (usize, usize), (height, width): (usize
     Ok((rows - height + 1) * (columns - width + 1))
 }
 
-/// Copies all blocks of `height` × `width` entries into `blocks`, one after the other.
+/// Copies all blocks of this height and width into `blocks`, one after the other.
 ///
 /// Blocks follow each other down the columns of the matrix, and so do the entries of a block: `im2col` of MATLAB with
 /// `'sliding'`. Squares of a picture in the order of its rows are those of a [`PatchGrid`](super::PatchGrid).
@@ -38,23 +41,69 @@ pub fn n_sliding_blocks((rows, columns): (usize, usize), (height, width): (usize
 ///
 /// # Errors
 /// If a block has no entry or does not fit, or `blocks` has not the length of all of them.
-pub fn sliding_blocks<T: Scalar>(
+pub fn sliding_blocks<T: Scalar>(matrix: MatrixView<'_, T>, block: (usize, usize), blocks: &mut [T]) -> Result<()> {
+    (T::instances().sliding_blocks)(matrix, block, blocks)
+}
+
+/// [`sliding_blocks`]; see [`crate::instances`].
+pub(crate) fn sliding_blocks_here<T: Scalar>(
     matrix: MatrixView<'_, T>,
     (height, width): (usize, usize),
     blocks: &mut [T],
 ) -> Result<()> {
     let count = n_sliding_blocks((matrix.rows(), matrix.columns()), (height, width))?;
     expect_size("blocks: length", count * height * width, blocks.len())?;
-    let down = matrix.rows() - height + 1;
     // Read in place where they can be: a copy takes a while beside blocks that are only copied too.
     let values = matrix.as_columns().map_or_else(|| Cow::Owned(matrix.to_matrix().into_vec()), Cow::Borrowed);
-    let mut blocks = blocks.chunks_exact_mut(height * width);
-    for left in 0..=matrix.columns() - width {
-        for (top, block) in (0..down).zip(&mut blocks) {
-            for (part, column) in block.chunks_exact_mut(height).zip(left..) {
-                part.copy_from_slice(&values[column * matrix.rows() + top..][..height]);
+    dispatch!(best_level(), _simd => copy_blocks(&values, matrix.rows(), (height, width), blocks));
+    Ok(())
+}
+
+/// The usual heights are known when this is compiled: a column of a block is then a few moves, not a call of `memcpy`,
+/// which takes longer than what it copies here.
+#[inline(always)]
+fn copy_blocks<T: Scalar>(values: &[T], rows: usize, (height, width): (usize, usize), blocks: &mut [T]) {
+    match height {
+        4 => copy_blocks_of::<T, 4>(values, rows, width, blocks),
+        5 => copy_blocks_of::<T, 5>(values, rows, width, blocks),
+        6 => copy_blocks_of::<T, 6>(values, rows, width, blocks),
+        7 => copy_blocks_of::<T, 7>(values, rows, width, blocks),
+        8 => copy_blocks_of::<T, 8>(values, rows, width, blocks),
+        9 => copy_blocks_of::<T, 9>(values, rows, width, blocks),
+        10 => copy_blocks_of::<T, 10>(values, rows, width, blocks),
+        12 => copy_blocks_of::<T, 12>(values, rows, width, blocks),
+        16 => copy_blocks_of::<T, 16>(values, rows, width, blocks),
+        _ => each_block(values, (rows, height, width), blocks, |block, columns| {
+            for (part, column) in block.chunks_exact_mut(height).zip(columns.chunks(rows)) {
+                part.copy_from_slice(&column[..height]);
+            }
+        }),
+    }
+}
+
+#[inline(always)]
+fn copy_blocks_of<T: Scalar, const HEIGHT: usize>(values: &[T], rows: usize, width: usize, blocks: &mut [T]) {
+    each_block(values, (rows, HEIGHT, width), blocks, |block, columns| {
+        for (part, column) in block.as_chunks_mut::<HEIGHT>().0.iter_mut().zip(columns.chunks(rows)) {
+            if let Some(column) = column.first_chunk() {
+                *part = *column;
             }
         }
+    });
+}
+
+/// Hands each block to `copy`, with the columns it is cut from, beginning at its first entry.
+#[inline(always)]
+fn each_block<T>(
+    values: &[T],
+    (rows, height, width): (usize, usize, usize),
+    blocks: &mut [T],
+    copy: impl Fn(&mut [T], &[T]),
+) {
+    for (left, blocks) in blocks.chunks_exact_mut((rows - height + 1) * height * width).enumerate() {
+        let columns = &values[left * rows..][..width * rows];
+        for (top, block) in blocks.chunks_exact_mut(height * width).enumerate() {
+            copy(block, &columns[top..]);
+        }
     }
-    Ok(())
 }

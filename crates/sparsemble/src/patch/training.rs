@@ -20,7 +20,7 @@ use super::means::remove_mean;
 /// | --- | --- | --- | --- |
 /// | `side` | √M | 8 | 8 (5 for super-resolution) |
 /// | `count` | T | 100 000 | 100 000 before rejection |
-/// | `min_variance` | | 10 | not stated; 10 reproduces Table II |
+/// | `min_variance` | | 10 | not stated; 10 reproduces Table 2 |
 /// | `remove_mean` | | `true` | `true` |
 /// | `unit_norm` | | `false` | `true` for the atoms of example dictionaries |
 /// | `seed` | | 0 | |

@@ -211,6 +211,19 @@ fn estimated<T: Scalar>(
 /// # Errors
 /// If the blocks do not have as many features as Φ takes, or one of their values is not finite.
 ///
+/// # Example
+/// ```
+/// use sparsemble::Matrix;
+/// use sparsemble::degradation::Dense;
+/// use sparsemble::restoration::measure;
+///
+/// // Of three pixels the first is measured, and the sum of the others.
+/// let phi = Dense::new(Matrix::from_columns(vec![1.0, 0.0, 0.0, 1.0, 0.0, 1.0], 2, 3)?.view())?;
+/// let blocks = Matrix::from_columns(vec![5.0, 1.0, 2.0], 3, 1)?;
+/// assert_eq!(measure(&phi, blocks.view())?.column(0), [5.0, 3.0]);
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
+///
 /// Paper: §IV-A, Eq. (14).
 pub fn measure<T: Scalar>(phi: &dyn Degradation<T>, blocks: MatrixView<'_, T>) -> Result<Matrix<T>> {
     expect_size("blocks: number of features (those of phi)", phi.n_features(), blocks.rows())?;

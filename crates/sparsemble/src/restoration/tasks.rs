@@ -30,6 +30,13 @@ pub(super) fn expect_large_enough(size: Size) -> Result<()> {
     Err(Error::parameter("image", size, "both sides must be at least 8 pixels; pad the image"))
 }
 
+/// The error of a missing pixel by what the opinions of the turns tell, which share the same mistakes: measured on pictures
+/// of the BSDS (decision 0017).
+const MISSED: f64 = 1.9;
+
+/// The same where there was a blur, for each pixel of its width.
+const MISSED_BY_WIDTH: f64 = 0.94;
+
 /// Takes white noise of this standard deviation out of a picture.
 ///
 /// The deviation of a pixel comes from what the Gaussians of its groups leave unknown of it.
@@ -96,7 +103,7 @@ pub fn inpaint(image: &GrayImage, mask: &Mask, noise: f64, run: Run<'_>) -> Resu
     let mut prior = NonLocal { side: if missing > FEW_KNOWN { 8 } else { 6 }, ..NonLocal::default() };
     let seen = Observation { size: image.size(), phi: mask, measurements: &measurements, noise };
     let level = ImageLevel { turns: 80, first_noise: 15.0_f64.max(noise), last_noise: 1.5, ..ImageLevel::default() };
-    level.restore(&seen, fill_smoothly(image, mask)?, &mut prior, run)
+    doubted(level.restore(&seen, fill_smoothly(image, mask)?, &mut prior, run)?, MISSED)
 }
 
 /// Undoes a blur, in the presence of noise of this standard deviation.
@@ -135,5 +142,12 @@ pub fn deblur(image: &GrayImage, blur: &Blur, noise: f64, run: Run<'_>) -> Resul
     let noise = noise.max(ROUNDING);
     let seen = Observation { size: image.size(), phi: blur, measurements: image.samples(), noise };
     let level = ImageLevel { first_noise: 15.0, last_noise: 3.0, prior_weight: 0.3, ..ImageLevel::default() };
-    level.restore(&seen, image.clone(), &mut NonLocal::default(), run)
+    let restored = level.restore(&seen, image.clone(), &mut NonLocal::default(), run)?;
+    doubted(restored, MISSED_BY_WIDTH * blur.width())
+}
+
+/// The same picture, its deviation by a factor larger.
+fn doubted(restored: Restored, factor: f64) -> Result<Restored> {
+    let deviation = restored.deviation.samples().iter().map(|deviation| factor * deviation).collect();
+    Ok(Restored { deviation: GrayImage::new(restored.deviation.size(), deviation)?, ..restored })
 }

@@ -111,8 +111,14 @@ proptest! {
     }
 
     #[test]
-    fn integer_masses_are_repeated_samples(seed: u64, n_atoms in 2_usize..12) {
-        let (samples, start) = random::<f64>(seed, (7, n_atoms, 30));
+    fn integer_masses_are_repeated_samples(seed: u64, n_atoms in 2_usize..12, n_dead in 0_usize..4) {
+        let (mut samples, start) = random::<f64>(seed, (7, n_atoms, 30));
+        // Atoms of which no sample has anything: they are dead, and replaced.
+        (0..30).for_each(|i| samples.column_mut(i)[6] = 0.0);
+        let mut start = start.atoms().clone();
+        let nothing = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+        (0..n_dead.min(n_atoms)).for_each(|j| start.column_mut(j).copy_from_slice(&nothing));
+        let start = Dictionary::new(start).unwrap();
         let mut values = Values::new(seed ^ 1);
         let counts: Vec<usize> = (0..30).map(|_| values.below(4)).collect();
         prop_assume!(counts.iter().any(|count| *count > 0));
@@ -122,8 +128,8 @@ proptest! {
             let learner = AltOpt { update, ..descent::<f64>(0.5, 3) };
             let weighted = fit_masses(&learner, &samples, &masses, &start);
             let repeated = fit(&learner, &columns(&samples, &names), &start);
-            // A replacement is chosen by the mass of a single sample.
-            prop_assume!(weighted.replaced == 0 && repeated.replaced == 0);
+            prop_assert_eq!(weighted.replaced, repeated.replaced);
+            prop_assert!(weighted.replaced >= n_dead.min(n_atoms), "{} of {n_dead}", weighted.replaced);
             prop_assert!(furthest(&weighted.dictionary, &repeated.dictionary) < 1e-6, "{update:?}");
             prop_assert!((weighted.curve[0] - repeated.curve[0]).abs() < 1e-9 * repeated.curve[0]);
         }

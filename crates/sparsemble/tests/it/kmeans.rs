@@ -74,19 +74,23 @@ proptest! {
     }
 
     #[test]
-    fn integer_masses_are_repeated_samples(seed in any::<u64>(), clusters in 1_usize..15) {
+    fn integer_masses_are_repeated_samples(seed in any::<u64>(), clusters in 1_usize..15, far in 0_usize..4) {
         let samples = samples::<f64>(seed, 5, 200, 0.0);
         let mut values = Values::new(seed);
         let counts: Vec<usize> = (0..200).map(|_| values.below(4)).collect();
         let names: Vec<usize> = (0..200).flat_map(|i| std::iter::repeat_n(i, counts[i])).collect();
         let masses: Vec<f64> = counts.iter().map(|count| *count as f64).collect();
-        let first = columns(&samples, &values.order(200)[..clusters]);
+        let mut first = columns(&samples, &values.order(200)[..clusters]);
+        // Centres that are the nearest of no sample, whose clusters are empty.
+        let far = far.min(clusters - 1);
+        (0..far).for_each(|j| first.column_mut(j).fill(1e3 * (j + 1) as f64));
         let kmeans = WeightedKMeans {
             init: KMeansInit::Given(first), tolerance: 0.0, ..WeightedKMeans::new(clusters)
         };
         let weighted = fit(&kmeans, &samples, &masses, 1);
         let repeated = fit(&kmeans, &columns(&samples, &names), &vec![1.0; names.len()], 1);
-        prop_assert_eq!(weighted.iterations, repeated.iterations);
+        prop_assert_eq!((weighted.iterations, weighted.reseeded), (repeated.iterations, repeated.reseeded));
+        prop_assert!(weighted.reseeded >= far, "{} of {} were moved", weighted.reseeded, far);
         prop_assert!((weighted.inertia - repeated.inertia).abs() <= 1e-12 * repeated.inertia);
         for (a, b) in weighted.centers.as_slice().iter().zip(repeated.centers.as_slice()) {
             prop_assert!((a - b).abs() < 1e-11, "{} for {}", a, b);

@@ -199,20 +199,24 @@ fn parameters_out_of_range_are_named() {
 
 #[test]
 fn sliding_blocks_are_those_by_hand_in_any_layout() {
-    let matrix = Matrix::from_fn(5, 7, |row, column| (10 * row + column) as f64);
-    let across = Matrix::from_fn(7, 5, |column, row| matrix.column(column)[row]);
-    let (height, width) = (3, 2);
-    let count = n_sliding_blocks((5, 7), (height, width)).unwrap();
-    assert_eq!(count, 18);
-    for view in [matrix.view(), across.view().transposed()] {
-        let mut blocks = vec![-1.0; count * height * width];
-        sliding_blocks(view, (height, width), &mut blocks).unwrap();
-        for (block, values) in blocks.chunks_exact(height * width).enumerate() {
-            let (left, top) = (block / 3, block % 3);
-            let by_hand = |i: usize| (10 * (top + i % height) + left + i / height) as f64;
-            assert!((0..height * width).all(|i| values[i].to_bits() == by_hand(i).to_bits()), "block {block}");
+    let (rows, columns) = (19, 7);
+    let matrix = Matrix::from_fn(rows, columns, |row, column| (10 * row + column) as f64);
+    let across = Matrix::from_fn(columns, rows, |column, row| matrix.column(column)[row]);
+    for (height, width) in (1..=rows).flat_map(|height| [(height, 1), (height, 2), (height, columns)]) {
+        let count = n_sliding_blocks((rows, columns), (height, width)).unwrap();
+        let down = rows - height + 1;
+        assert_eq!(count, down * (columns - width + 1));
+        for view in [matrix.view(), across.view().transposed()] {
+            let mut blocks = vec![-1.0; count * height * width];
+            sliding_blocks(view, (height, width), &mut blocks).unwrap();
+            for (block, values) in blocks.chunks_exact(height * width).enumerate() {
+                let (left, top) = (block / down, block % down);
+                let by_hand = |i: usize| (10 * (top + i % height) + left + i / height) as f64;
+                let same = (0..height * width).all(|i| values[i].to_bits() == by_hand(i).to_bits());
+                assert!(same, "block {block} of {height} × {width}");
+            }
+            assert!(sliding_blocks(view, (height, width), &mut blocks[1..]).is_err());
         }
-        assert!(sliding_blocks(view, (height, width), &mut blocks[1..]).is_err());
     }
     assert!(n_sliding_blocks((5, 7), (0, 1)).is_err() && n_sliding_blocks((5, 7), (1, 8)).is_err());
 }

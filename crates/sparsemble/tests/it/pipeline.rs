@@ -74,6 +74,16 @@ fn progress_goes_to_the_end_of_all_stages() {
 }
 
 #[test]
+fn double_precision_finds_what_single_precision_finds_where_only_the_nearest_is_asked_for() {
+    let double: Matrix<f64> = samples().view().converted();
+    for text in ["ensemble", "boost-km", "boost-ex", "neighbours"] {
+        let clustering = GraphClustering { graph: text.parse().unwrap(), ..clustering() };
+        let (single, double) = (fit(&clustering, 1), clustering.fit(double.view(), 5, &mut |_| (), Run::threads(1)));
+        assert_eq!(single.vertices, double.unwrap().vertices, "{text}");
+    }
+}
+
+#[test]
 fn without_merging_every_sample_is_a_vertex() {
     let found = fit(&GraphClustering { merge_duplicates: false, ..clustering() }, 1);
     assert_eq!((found.duplicates.count(), found.vertices.labels.len()), (0, 181));

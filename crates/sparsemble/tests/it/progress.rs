@@ -6,9 +6,13 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use sparsemble::clustering::{Duplicates, Preparation};
-use sparsemble::coding::{Coder, OneSparse};
+use sparsemble::coding::{
+    Coder, CodingBasis, ElasticNet, Fista, Lasso, Momentum, OneSparse, Penalty, Pursuit, PursuitKind, Samples,
+    SparseCoder,
+};
+use sparsemble::degradation::{Degradation, Identity};
 use sparsemble::dictionary::{AltOpt, Centers, Dictionary, Examples, Hyperlines, OnlineAltOpt, WeakLearner};
-use sparsemble::ensemble::{Averaging, Boost, Multilevel};
+use sparsemble::ensemble::{Averaging, Boost, Ensemble, Multilevel, SparseModel};
 use sparsemble::graph::{AtomCount, ExampleGraph, MemberGraph, NeighbourGraph};
 use sparsemble::kmeans::{KMeansInit, WeightedKMeans};
 use sparsemble::{Draw, Error, Matrix, Result, Run};
@@ -127,4 +131,99 @@ fn no_more_is_told_after_the_work_was_asked_to_stop() {
             }
         }
     });
+}
+
+/// A callback that asks to stop when it is asked for the n-th time, and how often it was asked.
+fn stops_at<'a>(nth: usize, asked: &'a RefCell<usize>) -> impl Fn(usize, usize) -> ControlFlow<()> + 'a {
+    move |_, _| {
+        *asked.borrow_mut() += 1;
+        if *asked.borrow() >= nth { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Whether one sample, whose coding takes many times as long as it may take to ask, is left at the second question.
+fn a_single_sample_can_be_stopped(name: &str, encode: impl Fn(Run<'_>) -> Result<()>) {
+    let asked = RefCell::new(0);
+    let result = encode(Run::threads(1).on_progress(&stops_at(2, &asked)));
+    assert_eq!(result, Err(Error::Interrupted { done: 0, total: 1 }), "{name}");
+    assert_eq!(*asked.borrow(), 2, "{name}");
+}
+
+#[test]
+fn every_coder_hears_a_stop_within_one_sample() {
+    const SIZE: usize = 900;
+    let mut values = Values::new(2);
+    let (atoms, sample): (Matrix<f64>, Matrix<f64>) = (values.matrix(SIZE, SIZE), values.matrix(SIZE, 1));
+    let mask = Matrix::from_fn(SIZE, 1, |r, _| r > 0);
+    let basis = CodingBasis::new(atoms.view()).unwrap();
+    // Small enough to be seen whole through a Gram matrix.
+    let few = CodingBasis::new(Matrix::from_fn(SIZE, 500, |r, c| atoms.column(c)[r]).view()).unwrap();
+    let (whole, masked) = (Samples::new(sample.view()), Samples::new(sample.view()).observed(mask.view()));
+    let pursuit = |kind| Pursuit { kind, sparsity: Some(SIZE), error: None, gain: None };
+    let fista = |momentum| Fista { momentum, tolerance: 1e-30, ..Fista::lambda(1e-6) };
+    let coders: [(&str, &dyn SparseCoder<f64>); 8] = [
+        ("lasso", &Lasso::new(Penalty::Lambda(1e-6))),
+        ("lasso by error", &Lasso::new(Penalty::Error(1e-6))),
+        ("elastic net", &ElasticNet::new(1e-6, 1e-6)),
+        ("mp", &Pursuit { sparsity: None, error: Some(0.0), ..pursuit(PursuitKind::Matching) }),
+        ("omp", &pursuit(PursuitKind::Orthogonal)),
+        ("ormp", &pursuit(PursuitKind::OrderRecursive)),
+        ("fista", &fista(Momentum::Nesterov)),
+        ("ista", &fista(Momentum::None)),
+    ];
+    for (name, coder) in coders {
+        a_single_sample_can_be_stopped(name, |run| coder.encode(&basis, &whole, run).map(drop));
+        a_single_sample_can_be_stopped(name, |run| coder.encode(&basis, &masked, run).map(drop));
+    }
+    a_single_sample_can_be_stopped("lasso, overlooking", |run| coders[0].1.encode(&few, &whole, run).map(drop));
+    let free = Lasso { atom_weights: Some(vec![0.0; SIZE]), ..Lasso::lambda(1e-6) };
+    a_single_sample_can_be_stopped("lasso, free atoms", |run| free.encode(&basis, &whole, run).map(drop));
+}
+
+#[test]
+fn an_ensemble_hears_a_stop_within_one_strip() {
+    const SIZE: usize = 700;
+    let mut values = Values::new(3);
+    let members = [(); 2].map(|()| SparseModel::plain(&Dictionary::new(values.matrix(SIZE, SIZE)).unwrap()).unwrap());
+    let ensemble = Ensemble::new(members.into(), vec![0.5, 0.5]).unwrap();
+    let (sample, coder): (Matrix<f64>, _) = (values.matrix(SIZE, 1), Pursuit::omp(SIZE));
+    a_single_sample_can_be_stopped("approximate", |run| ensemble.approximate(sample.view(), &coder, run).map(drop));
+    a_single_sample_can_be_stopped("transform", |run| ensemble.transform(sample.view(), &coder, run).map(drop));
+}
+
+/// Says when it is used, and does nothing else.
+#[derive(Debug)]
+struct Counting<'a>(Identity, &'a std::sync::atomic::AtomicUsize);
+
+impl Degradation<f64> for Counting<'_> {
+    fn n_features(&self) -> usize {
+        Degradation::<f64>::n_features(&self.0)
+    }
+    fn n_measurements(&self) -> usize {
+        Degradation::<f64>::n_measurements(&self.0)
+    }
+    fn apply(&self, features: &[f64], measurements: &mut [f64]) {
+        self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.0.apply(features, measurements);
+    }
+    fn adjoint(&self, measurements: &[f64], features: &mut [f64]) {
+        self.0.adjoint(measurements, features);
+    }
+}
+
+#[test]
+fn a_large_operator_is_not_used_again_after_the_stop_while_it_is_measured_or_inverted() {
+    // As a matrix it would have so many entries that one use of it could take long.
+    let atoms = Matrix::from_fn(9000, 3, |r, c| ((r * 7 + c * 5) % 11) as f64 - 5.0);
+    let sample = Matrix::from_fn(9000, 1, |r, _| (r % 13) as f64);
+    for stop_after in [1, 20, 40] {
+        let uses = std::sync::atomic::AtomicUsize::new(0);
+        let phi = Counting(Identity::new(9000), &uses);
+        let asked = RefCell::new(0);
+        let stop = stops_at(stop_after, &asked);
+        let coder = Fista { tolerance: 1e-300, ..Fista::lambda(1e-9) };
+        let result = coder.encode_through(atoms.view(), &phi, sample.view(), Run::threads(1).on_progress(&stop));
+        assert!(matches!(result, Err(Error::Interrupted { done: 0, total: 1 })), "{result:?}");
+        assert!(uses.into_inner() <= stop_after, "asked before each use");
+    }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod page;
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
@@ -16,25 +17,39 @@ use sparsemble::metrics::Agreement;
 use sparsemble::{Run, Scalar};
 
 use crate::args::ClusterArguments;
+use crate::batch::renamed;
 use crate::failure::Usage;
 use crate::output::{claim, claim_for, claim_page, print, warn};
 use crate::progress::Progress;
 
 /// What columns are called that are hardly features.
-const LABEL_NAMES: [&str; 5] = ["label", "class", "target", "cluster", "y"];
+const LABEL_NAMES: [&str; 11] = [
+    "label", "labels", "class", "classes", "target", "cluster", "category", "kind", "species", "digit", "y",
+];
 
 pub(crate) fn run(arguments: &ClusterArguments) -> Result<()> {
-    matrix_file::expect_clusters_name(&arguments.output)?;
-    claim(&arguments.output, arguments.run.force)?;
+    let output = output(arguments);
+    matrix_file::expect_clusters_name(&output)?;
+    claim(&output, arguments.run.force)?;
     arguments.save_graph.iter().try_for_each(|path| claim_for("--save-graph", path, arguments.run.force))?;
     arguments.report.iter().try_for_each(|path| claim_page(path, arguments.run.force))?;
     if let Some(path) = arguments.save_graph.as_ref().filter(|path| path.extension().is_none_or(|end| end != "npz")) {
         return Err(Usage(format!("--save-graph {}: the name must end in .npz", path.display())).into());
     }
+    if arguments.spectral.form == GraphForm::Implicit && (arguments.save_graph.is_some() || arguments.report.is_some()) {
+        let message = "--form implicit forms no graph, which --save-graph and --report show; leave out one of them";
+        return Err(Usage(message.to_owned()).into());
+    }
     match matrix_file::dtype(&arguments.samples)? {
         f32::NAME => cluster::<f32>(arguments),
         _ => cluster::<f64>(arguments),
     }
+}
+
+/// Where the clusters go: data.csv becomes data_clusters.csv, unless another name is given.
+fn output(arguments: &ClusterArguments) -> PathBuf {
+    let samples = &arguments.samples;
+    arguments.output.clone().unwrap_or_else(|| samples.with_file_name(renamed(samples, "_clusters.csv")))
 }
 
 /// What was found, and how long each stage took.
@@ -62,15 +77,7 @@ fn cluster<T: Scalar>(arguments: &ClusterArguments) -> Result<()> {
         since = Instant::now();
         progress.say(doing(stage).to_owned());
     };
-    let (preparation, total) = (data.samples.n_samples(), 32 * data.samples.n_samples());
-    let ready = clustering.prepare(data.samples.view(), run.part(0..preparation, total))?;
-    let run = run.part(preparation..total, total);
-    watch(Stage::Preparation);
-    let clusters = if clustering.graph.fits_single() && T::NAME != f32::NAME {
-        clustering.cluster(ready.to_single()?, arguments.seed, &mut watch, run)?
-    } else {
-        clustering.cluster(ready, arguments.seed, &mut watch, run)?
-    };
+    let clusters = clustering.fit(data.samples.view(), arguments.seed, &mut watch, run)?;
     drop(progress);
     let agreement = |classes: Classes| -> Result<_> {
         let agreement = Agreement::between(&classes.of_samples, &clusters.labels)?;
@@ -82,8 +89,11 @@ fn cluster<T: Scalar>(arguments: &ClusterArguments) -> Result<()> {
     report(arguments, &found)
 }
 
-/// Says so if a column looks like the classes and is taken for a feature.
+/// Says so if a column looks like the classes, or like the numbers of the rows, and is taken for a feature.
 fn warn_of_labels<T: Scalar>(arguments: &ClusterArguments, data: &LabelledSamples<T>) -> Result<()> {
+    if data.names.first().is_some_and(String::is_empty) {
+        warn("the first column has no name and is taken for a feature; if it numbers the rows, write the table without it")?;
+    }
     let looks_like_it = |name: &&String| LABEL_NAMES.iter().any(|label| name.eq_ignore_ascii_case(label));
     match data.names.iter().find(looks_like_it).filter(|_| arguments.label_column.is_none()) {
         None => Ok(()),
@@ -125,7 +135,7 @@ fn doing(stage: Stage) -> &'static str {
 }
 
 fn write(arguments: &ClusterArguments, found: &Found) -> Result<()> {
-    matrix_file::write_clusters(&arguments.output, &found.clusters.labels)?;
+    matrix_file::write_clusters(output(arguments), &found.clusters.labels)?;
     if let (Some(path), Some(built)) = (&arguments.save_graph, found.clusters.similarity.graph()) {
         matrix_file::write_codes(path, &rows(&built.graph)?)?;
     }
@@ -148,7 +158,7 @@ fn report(arguments: &ClusterArguments, found: &Found) -> Result<()> {
     let mut lines = vec![headline(arguments, found)];
     if let Some((_, agreement)) = classes {
         lines.push(format!(
-            "accuracy {:.2} %, NMI {:.2} %, ARI {:.2} % against the column of classes",
+            "accuracy {:.2} %, NMI {:.2} % (by the mean of the entropies), ARI {:.2} % against the column of classes",
             100.0 * agreement.accuracy(),
             100.0 * agreement.nmi(),
             100.0 * agreement.ari()
@@ -156,7 +166,8 @@ fn report(arguments: &ClusterArguments, found: &Found) -> Result<()> {
     }
     let stages: Vec<String> = seconds.iter().map(|(stage, seconds)| format!("{stage} {seconds:.2} s")).collect();
     lines.push(stages.join(", "));
-    let files = [Some(&arguments.output), arguments.save_graph.as_ref(), arguments.report.as_ref()];
+    let output = output(arguments);
+    let files = [Some(&output), arguments.save_graph.as_ref(), arguments.report.as_ref()];
     let files: Vec<String> = files.into_iter().flatten().map(|path| path.display().to_string()).collect();
     lines.push(format!("wrote {}", files.join(", ")));
     print(arguments.run.json, &object(arguments, found), &lines.join("\n"))?;
@@ -191,11 +202,12 @@ fn headline(arguments: &ClusterArguments, found: &Found) -> String {
         |built| format!(", {:.0} neighbours each", built.report.mean_neighbours),
     );
     let sizes: Vec<String> = clusters.vertices.counts.iter().map(usize::to_string).collect();
+    let plural = if sizes.len() == 1 { "" } else { "s" };
     format!(
-        "{count} samples{merged} in {} clusters by {}{scale}{neighbours}; sizes {}",
+        "{count} samples{merged} in {} cluster{plural} by {}{scale}{neighbours}; sizes {}",
         sizes.len(),
         arguments.method,
-        page::sizes(&clusters.labels, sizes.len()).join(", ")
+        page::sizes(&clusters.labels, sizes.len())
     )
 }
 
@@ -211,7 +223,7 @@ fn object(arguments: &ClusterArguments, found: &Found) -> Value {
     json!({
         "program": "sparsemble cluster",
         "version": env!("CARGO_PKG_VERSION"),
-        "output": arguments.output.display().to_string(),
+        "output": output(arguments).display().to_string(),
         "graph": arguments.save_graph.as_ref().map(|path| path.display().to_string()),
         "report": arguments.report.as_ref().map(|path| path.display().to_string()),
         "method": arguments.method.to_string(),

@@ -15,6 +15,9 @@ use crate::html::{self, Cell, Narrow, Page, facts, figure, table};
 
 /// The most points that are drawn; of more, every so many.
 const MOST_POINTS: usize = 4000;
+
+/// Of more clusters than these the least and the largest size are told.
+const MOST_SIZES: usize = 30;
 /// The side of the picture of the graph.
 const GRAPH_SIDE: usize = 400;
 /// The side of the map, and what is left free around the points.
@@ -56,8 +59,14 @@ pub(super) fn of(arguments: &ClusterArguments, found: &Found) -> Result<String> 
 }
 
 /// How many samples each cluster has.
-pub(super) fn sizes(labels: &[u32], n_clusters: usize) -> Vec<String> {
-    (0..n_clusters as u32).map(|cluster| labels.iter().filter(|label| **label == cluster).count().to_string()).collect()
+pub(super) fn sizes(labels: &[u32], n_clusters: usize) -> String {
+    let size = |cluster: u32| labels.iter().filter(|label| **label == cluster).count();
+    if n_clusters <= MOST_SIZES {
+        return (0..n_clusters as u32).map(|cluster| size(cluster).to_string()).collect::<Vec<_>>().join(", ");
+    }
+    let (least, most) =
+        (0..n_clusters as u32).map(size).fold((usize::MAX, 0), |(least, most), size| (least.min(size), most.max(size)));
+    format!("{least} to {most}")
 }
 
 fn scores(agreement: &Agreement) -> String {

@@ -17,7 +17,7 @@ use sparsemble::recipe::{Recipe, Step, Trained, TrainingSet};
 use sparsemble::{Error, Model, Run, Scalar};
 
 use crate::args::{Dtype, TrainArguments, Trainable};
-use crate::description::{Description, error};
+use crate::description::{Description, error, shown};
 use crate::output::{print, warn};
 use crate::progress::Progress;
 use place::Place;
@@ -73,14 +73,14 @@ impl<'a, T: Scalar> Training<'a, T> {
 
     fn run(&self, place: &Place, progress: Progress) -> Result<()> {
         let started = Instant::now();
-        progress.say("looking at the samples".into());
+        progress.begin("looking at the samples".into());
         let tell = |done: usize, total: usize| progress.tell(done, total);
         let run = Run::threads(self.arguments.run.threads).on_progress(&tell);
         let record = self.record(run)?;
         let so_far = place.so_far(&record)?;
         let resumed = so_far.is_some();
         let start = self.start.as_ref().map(|atoms| self.recipe.begun(atoms)).transpose()?;
-        progress.say("training".into());
+        progress.begin("training".into());
         let trained =
             self.train(so_far.or(start), place, &record, &progress, run).map_err(|error| place.explain(error))?;
         model_file::save(&self.arguments.output, &trained.model, &record)?;
@@ -113,7 +113,7 @@ impl<'a, T: Scalar> Training<'a, T> {
     ) -> sparsemble::Result<Trained<T>> {
         let mut watch = |step: Step, so_far: &dyn Fn() -> sparsemble::Result<Model<T>>| {
             model_file::save_checkpoint(place.checkpoint(), &so_far()?, record)?;
-            let error = step.error.map_or(String::new(), |error| format!(", error {error:.4e}"));
+            let error = step.error.map_or(String::new(), |error| format!(", error {}", shown(error)));
             progress.say(format!("step {} of {}{error}", step.number, step.of));
             Ok::<(), Error>(())
         };
@@ -127,7 +127,7 @@ impl<'a, T: Scalar> Training<'a, T> {
         let (output, method) = (self.arguments.output.display(), self.recipe.method);
         let (n_samples, description) = (self.samples.view().columns(), Description::of(&trained.model));
         let error = error(&trained.model);
-        let told = error.map_or(String::new(), |error| format!(", error {error:.4e}"));
+        let told = error.map_or(String::new(), |error| format!(", error {}", shown(error)));
         let text = format!(
             "{method}: {} of {} features, from {n_samples} samples{told} ({seconds:.1} s)\n\
              wrote {output}{}",

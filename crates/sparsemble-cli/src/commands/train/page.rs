@@ -8,8 +8,9 @@ use sparsemble_paper::plot::{Labels, Series, lines};
 use crate::args::TrainArguments;
 use crate::commands::mosaics::mosaics;
 use crate::commands::picture_page::mosaics_side_by_side;
-use crate::description::{Description, error, errors};
+use crate::description::{Description, error, errors, shown};
 use crate::html::{self, Page, facts};
+use crate::options::setting;
 use crate::streams;
 
 pub(super) fn of<T: Scalar>(
@@ -25,7 +26,7 @@ pub(super) fn of<T: Scalar>(
     let mut page = Page::new("sparsemble train", &name, &capitalised(&lead));
     let mut figures =
         vec![("samples", record.data.n_samples.to_string()), ("atoms in all", model.n_atoms().to_string())];
-    figures.extend(error(model).map(|error| ("error at the end", short(error))));
+    figures.extend(error(model).map(|error| ("error at the end", shown(error))));
     page.add(&facts(&figures));
     if let Some(curve) = curve(model) {
         page.section("convergence", "How the error fell", &curve);
@@ -39,8 +40,9 @@ pub(super) fn of<T: Scalar>(
     let mut settings = vec![("method", training.method.clone()), ("coder", training.coder.clone())];
     settings.retain(|(_, value)| !value.is_empty());
     let known: Vec<&str> = settings.iter().map(|(name, _)| *name).collect();
-    let rest = record.parameters.iter().filter(|(name, _)| !known.contains(&name.as_str()));
-    settings.extend(rest.map(|(name, value)| (name.as_str(), value.clone())));
+    let rest: Vec<_> =
+        record.parameters.iter().filter(|(name, _)| !known.contains(&name.as_str())).map(setting).collect();
+    settings.extend(rest.iter().map(|(name, value)| (name.as_str(), value.clone())));
     Ok(page.end(&settings))
 }
 
@@ -70,11 +72,6 @@ fn curve<T: Scalar>(model: &Model<T>) -> Option<String> {
     }
     let labels = Labels { title: "Error by step", horizontal: "step", vertical: "error" };
     Some(html::plot(&lines(&labels, &series), &description))
-}
-
-/// Four digits that count.
-fn short(value: f64) -> String {
-    if (1e-3..1e5).contains(&value.abs()) { format!("{value:.4}") } else { format!("{value:.3e}") }
 }
 
 fn capitalised(text: &str) -> String {

@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &TrainArguments) -> Result<()> {
         progress.count(pictures.len(), paths.len())?;
         pictures.push(read_picture(path)?.brightness()?);
     }
-    progress.say("looking at the pictures".into());
+    progress.begin("looking at the pictures".into());
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     let record = record(&learner, format!("brightness of {}", names(&paths)), &pictures, run)?;
@@ -71,7 +71,7 @@ fn learn(
     run: Run<'_>,
 ) -> sparsemble::Result<()> {
     while !learning.is_complete() {
-        progress.say(format!("member {} of {}", learning.n_done() + 1, learning.n_steps()));
+        progress.begin(format!("member {} of {}", learning.n_done() + 1, learning.n_steps()));
         learning.step(run)?;
         model_file::save_checkpoint(place.checkpoint(), &learning.upscaler()?, record)?;
     }

@@ -1,22 +1,46 @@
 //! The methods of `sparsemble upscale`, made ready once for all pictures.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use sparsemble::Model;
 use sparsemble::coding::{Coder, Lasso, OneSparse, SparseCoder};
 use sparsemble::ensemble::{Ensemble, Upscaler};
 use sparsemble::image::Interpolation;
 use sparsemble::restoration::super_resolution::{ByDictionary, Enlarge, Interpolated, natural_upscaler, read_scsr};
-use sparsemble::{Model, Run, model_file};
 use sparsemble_paper as paper;
 
 use super::one_opinion;
 use crate::args::{Enlarger, UpscaleArguments};
+use crate::commands::picture_model;
 use crate::failure::Usage;
 use crate::photographs;
+use crate::progress::Progress;
 
 /// λ of the lasso in a paired dictionary: the paper's 0.2, of an objective with ½ before the error.
 const LAMBDA: f64 = 0.4;
+
+/// The method that was asked for, made ready for each scale when it is first needed.
+pub(super) struct Methods<'a> {
+    arguments: &'a UpscaleArguments,
+    progress: &'a Progress,
+    ready: BTreeMap<usize, Method>,
+}
+
+impl<'a> Methods<'a> {
+    pub(super) fn new(arguments: &'a UpscaleArguments, progress: &'a Progress) -> Self {
+        Self { arguments, progress, ready: BTreeMap::new() }
+    }
+
+    pub(super) fn of(&mut self, scale: usize) -> Result<&Method> {
+        Ok(match self.ready.entry(scale) {
+            Entry::Occupied(ready) => ready.into_mut(),
+            Entry::Vacant(place) => place.insert(Method::prepare(self.arguments, scale, self.progress)?),
+        })
+    }
+}
 
 /// A way to enlarge by one scale.
 pub(super) enum Method {
@@ -27,7 +51,7 @@ pub(super) enum Method {
 
 impl Method {
     /// Reads the model, or takes the one that is part of the program, or learns it from the photographs that are.
-    pub(super) fn prepare(arguments: &UpscaleArguments, scale: usize, run: Run<'_>) -> Result<Self> {
+    fn prepare(arguments: &UpscaleArguments, scale: usize, progress: &Progress) -> Result<Self> {
         if let Some(path) = &arguments.model {
             let method = Self::read(path, scale)?;
             let is_alone = matches!(&method, Self::Paired { model, .. } if model.n_models() == 1);
@@ -44,8 +68,10 @@ impl Method {
             Enlarger::BoostKm => paper::Enlarger::BoostKm,
         };
         let settings = paper::Enlarging { scale, ..paper::Enlarging::paper(0) };
-        let pairs = settings.pairs(&photographs::training()?, Run::threads(arguments.run.threads))?;
-        match settings.train(method, &pairs, run)? {
+        let (photographs, threads) = (photographs::training()?, arguments.run.threads);
+        let pairs = progress.first("drawing patches", threads, |run| settings.pairs(&photographs, run))?;
+        let learning = format!("learning {}", arguments.method.name());
+        match progress.first(&learning, threads, |run| settings.train(method, &pairs, run))? {
             Some(model) => Ok(Self::Paired { model: Box::new(model), coder: coder_of(method), scale }),
             None => bail!("{} is not trained", method.name()),
         }
@@ -56,7 +82,7 @@ impl Method {
             let model = Box::new(read_scsr(path)?);
             return Ok(Self::Paired { model, coder: Box::new(Lasso::lambda(LAMBDA)), scale });
         }
-        match model_file::load::<f32>(path)?.model {
+        match picture_model::load(path)? {
             Model::Upscaler(upscaler) if upscaler.scale() >= scale => Ok(Self::Anchored(Box::new(upscaler))),
             Model::Upscaler(upscaler) => {
                 let most = upscaler.scale();

@@ -3,8 +3,6 @@
 mod method;
 mod page;
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Instant;
@@ -15,13 +13,14 @@ use sparsemble::Run;
 use sparsemble::image::{GrayImage, Interpolation, Layout, PictureFormat, Raster, Size, write_by_rows};
 use sparsemble::restoration::super_resolution::{Enlargement, Interpolated};
 
-use self::method::Method;
+use self::method::Methods;
 use self::page::Piece;
 use super::measured::parse_size;
 use super::restored::{claim_page, claim_uncertainty, fitted, write_uncertainty};
 use crate::args::UpscaleArguments;
 use crate::batch::{self, Outcome, Target, Work, renamed};
 use crate::failure::Usage;
+use crate::output::warn;
 use crate::pictures::{are_many, pictures_of};
 use crate::progress::Progress;
 
@@ -32,11 +31,17 @@ const LARGEST: usize = 4;
 pub(crate) fn run(arguments: &UpscaleArguments) -> Result<()> {
     let many = are_many(&arguments.inputs);
     let works = works(arguments, many)?;
+    if arguments.model.is_none() && arguments.method.is_the_papers() {
+        warn(&format!(
+            "{} is there to repeat the paper: it takes minutes, learning included; the default, anchored, takes seconds and \
+             makes better pictures",
+            arguments.method.name()
+        ))?;
+    }
     let progress = Progress::start("enlarging")?;
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
-    // By scale.
-    let mut methods = BTreeMap::new();
+    let mut methods = Methods::new(arguments, &progress);
     let outcome = batch::each(&works, many, &progress, run, |work, run| enlarge(work, arguments, &mut methods, run))?;
     drop(progress);
     report(arguments, &outcome)
@@ -89,7 +94,7 @@ fn larger_name(input: &Path, arguments: &UpscaleArguments) -> OsString {
 fn enlarge<'a>(
     work: &'a Work,
     arguments: &UpscaleArguments,
-    methods: &mut BTreeMap<usize, Method>,
+    methods: &mut Methods<'_>,
     run: Run<'_>,
 ) -> Result<Done<'a>> {
     let started = Instant::now();
@@ -97,14 +102,7 @@ fn enlarge<'a>(
     let layout = raster.layout();
     let to = target(layout.size, arguments)?;
     let scale = scale(layout.size, to);
-    // A method that has to be made ready takes half of the bar.
-    let (method, run) = match methods.entry(scale) {
-        Entry::Occupied(ready) => (ready.into_mut(), run),
-        Entry::Vacant(place) => {
-            (place.insert(Method::prepare(arguments, scale, run.part(0..1, 2))?), run.part(1..2, 2))
-        }
-    };
-    let enlarger = method.enlarger();
+    let enlarger = methods.of(scale)?.enlarger();
     // Nothing but the size can be wrong, and that was typed.
     let refused = |error| Usage(format!("{}: {error}", work.input.display()));
     let enlargement = Enlargement::new(enlarger.as_ref(), layout.size, to).map_err(refused)?;
@@ -149,10 +147,6 @@ fn scale(from: Size, to: Size) -> usize {
     to.width.div_ceil(from.width).max(to.height.div_ceil(from.height)).clamp(LEAST, LARGEST)
 }
 
-fn method_name(arguments: &UpscaleArguments) -> String {
-    format!("{:?}", arguments.method).to_lowercase()
-}
-
 fn report(arguments: &UpscaleArguments, outcome: &Outcome<Done<'_>>) -> Result<()> {
     let further = [&arguments.uncertainty, &arguments.report].into_iter().flatten();
     let further = further.map(|path| format!("\nwrote {}", path.display())).collect::<Vec<_>>().concat();
@@ -172,7 +166,8 @@ fn report(arguments: &UpscaleArguments, outcome: &Outcome<Done<'_>>) -> Result<(
     let object = json!({
         "program": "sparsemble upscale",
         "version": env!("CARGO_PKG_VERSION"),
-        "method": method_name(arguments),
+        "method": arguments.model.is_none().then(|| arguments.method.name()),
+        "model": arguments.model.as_ref().map(|path| path.display().to_string()),
         "report": arguments.report.as_ref().map(|path| path.display().to_string()),
         "uncertainty": arguments.uncertainty.as_ref().map(|path| path.display().to_string()),
         "pictures": outcome.done.iter().map(picture).collect::<Vec<_>>(),

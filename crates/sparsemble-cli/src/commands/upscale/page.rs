@@ -5,7 +5,7 @@ use std::ops::Range;
 use sparsemble::image::{GrayImage, Layout, Size};
 use sparsemble::restoration::super_resolution::EnlargedRows;
 
-use super::{Done, method_name};
+use super::Done;
 use crate::args::UpscaleArguments;
 use crate::commands::picture_page::{PicturePage, layer};
 use crate::html::Window;
@@ -61,7 +61,7 @@ pub(super) fn of(
     let after =
         planes.into_iter().map(|samples| GrayImage::new(window.size, samples)).collect::<sparsemble::Result<_>>()?;
     let Done { work, from, to, seconds } = done;
-    let method = arguments.model.as_ref().map_or_else(|| method_name(arguments), |path| path.display().to_string());
+    let method = arguments.model.as_ref().map_or_else(|| arguments.method.name(), |path| path.display().to_string());
     Ok(PicturePage {
         program: "sparsemble upscale",
         title: format!("{}, larger", work.input.file_name().unwrap_or_default().to_string_lossy()),

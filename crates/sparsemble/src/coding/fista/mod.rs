@@ -141,12 +141,13 @@ impl Fista {
         run: Run<'_>,
     ) -> Result<Coding<T>> {
         self.check()?;
-        let operator = Operator::new(basis, phi)?;
-        let blocks = run.map_blocks(
+        let measuring = run.part(0..0, samples.count());
+        let operator = measuring.listening(|pulse| Operator::new(basis, phi, pulse))?;
+        let blocks = run.map_long_blocks(
             samples.count(),
             BLOCK,
             || Solver::new(self, &operator),
-            |solver, range| solver.encode_block(samples, range),
+            |solver, range, pulse| solver.encode_block(samples, range, pulse),
         )?;
         Ok(join(basis.n_atoms(), blocks))
     }

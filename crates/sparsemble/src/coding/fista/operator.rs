@@ -3,6 +3,7 @@
 use fearless_simd::{Level, dispatch};
 use rand::RngExt;
 
+use crate::blocks::Pulse;
 use crate::coding::CodingBasis;
 use crate::coding::basis::norm;
 use crate::degradation::Degradation;
@@ -31,10 +32,10 @@ pub(super) struct Operator<'a, T> {
 
 impl<'a, T: Scalar> Operator<'a, T> {
     /// Measures ‖ΦD‖; fails if that is beyond what the steps can work with.
-    pub(super) fn new(basis: &'a CodingBasis<T>, phi: &'a dyn Degradation<T>) -> Result<Self> {
+    pub(super) fn new(basis: &'a CodingBasis<T>, phi: &'a dyn Degradation<T>, pulse: &Pulse<'_>) -> Result<Self> {
         let atoms = (0..basis.n_atoms() as u32).collect();
         let mut operator = Self { basis, phi, atoms, level: best_level(), curvature: 0.0 };
-        let norm = operator.norm();
+        let norm = operator.norm(pulse)?;
         operator.curvature = SAFETY * norm * norm;
         if norm <= 0.0 || operator.curvature.is_normal() {
             Ok(operator)
@@ -64,6 +65,12 @@ impl<'a, T: Scalar> Operator<'a, T> {
     /// Working space for [`Self::evaluate`].
     pub(super) fn features(&self) -> Vec<T> {
         vec![T::ZERO; self.basis.columns().stride()]
+    }
+
+    /// About the multiply-adds of one use of F and one of Fᵀ; Φ may be as slow as a matrix.
+    pub(super) fn work(&self) -> usize {
+        let n_features = self.basis.n_features();
+        n_features.saturating_mul(self.basis.n_atoms().saturating_add(self.n_values())).saturating_mul(2)
     }
 
     /// The residual and the correlations of a point's code.
@@ -97,22 +104,23 @@ impl<'a, T: Scalar> Operator<'a, T> {
     }
 
     /// ‖F‖ or a little less, by power iteration from a fixed arbitrary start; NaN if F makes values that are not finite.
-    fn norm(&self) -> f64 {
+    fn norm(&self, pulse: &Pulse<'_>) -> Result<f64> {
         let mut rng = stream(0, "power iteration", 0);
         let mut code: Vec<T> = self.atoms.iter().map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect();
         let mut values = vec![T::ZERO; self.n_values()];
         let mut features = self.features();
         let mut norm = 0.0;
         for _ in 0..POWER_STEPS {
+            pulse.count(self.work())?;
             make_unit(&mut code);
             self.apply(&code, &mut features, &mut values);
             norm = make_unit(&mut values);
             self.adjoint(&values, &mut features, &mut code);
             if !norm.is_finite() || first_not_finite(&values).or(first_not_finite(&code)).is_some() {
-                return f64::NAN;
+                return Ok(f64::NAN);
             }
         }
-        norm
+        Ok(norm)
     }
 }
 
@@ -132,6 +140,7 @@ mod tests {
     use super::super::solver::Solver;
     use super::super::{Fista, Momentum};
     use super::*;
+    use crate::blocks::Run;
     use crate::coding::Samples;
     use crate::degradation::Identity;
     use crate::matrix::Matrix;
@@ -141,7 +150,8 @@ mod tests {
         let diagonal = |r: usize, c: usize| if r == c { r as f64 + 1.0 } else { 0.0 };
         let basis = CodingBasis::new(Matrix::from_fn(7, 7, diagonal).view()).unwrap();
         let phi = Identity::new(7);
-        let curvature = Operator::new(&basis, &phi).unwrap().curvature();
+        let operator = Run::default().listening(|pulse| Operator::new(&basis, &phi, pulse));
+        let curvature = operator.unwrap().curvature();
         assert!(curvature > 48.0 && curvature <= 49.0 * SAFETY, "{curvature}");
     }
 
@@ -150,11 +160,13 @@ mod tests {
         let atoms = Matrix::from_fn(5, 9, |r, c| ((r * 5 + c * 3) % 7) as f64 - 3.0);
         let sample = Matrix::from_fn(5, 1, |r, _| r as f64 - 1.5);
         let (basis, phi) = (CodingBasis::new(atoms.view()).unwrap(), Identity::new(5));
-        let mut operator = Operator::new(&basis, &phi).unwrap();
+        let run = Run::default();
+        let mut operator = run.listening(|pulse| Operator::new(&basis, &phi, pulse)).unwrap();
         operator.curvature *= 1e-3;
         for momentum in [Momentum::None, Momentum::Nesterov] {
             let coder = Fista { momentum, ..Fista::lambda(0.5) };
-            let block = Solver::new(&coder, &operator).encode_block(&Samples::new(sample.view()), 0..1).unwrap();
+            let mut solver = Solver::new(&coder, &operator);
+            let block = run.listening(|pulse| solver.encode_block(&Samples::new(sample.view()), 0..1, pulse)).unwrap();
             assert!(block.report.converged, "{:?}", block.report);
         }
     }

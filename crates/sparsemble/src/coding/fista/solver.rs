@@ -3,6 +3,7 @@
 use std::mem::swap;
 use std::ops::Range;
 
+use crate::blocks::Pulse;
 use crate::coding::{Coding, CodingReport, SampleStatus, Samples, SparseCodes};
 use crate::error::Result;
 use crate::kernels::Columns;
@@ -100,7 +101,12 @@ impl<'a, T: Scalar> Solver<'a, T> {
         }
     }
 
-    pub(super) fn encode_block(&mut self, samples: &Samples<'_, T>, range: Range<usize>) -> Result<Coding<T>> {
+    pub(super) fn encode_block(
+        &mut self,
+        samples: &Samples<'_, T>,
+        range: Range<usize>,
+        pulse: &Pulse<'_>,
+    ) -> Result<Coding<T>> {
         let basis = self.operator.basis();
         let mut block = Coding { codes: SparseCodes::new(basis.n_atoms()), report: CodingReport::empty() };
         samples.load(range.clone(), &mut self.samples, &mut self.scales)?;
@@ -111,7 +117,7 @@ impl<'a, T: Scalar> Solver<'a, T> {
             self.target.lambda = finite(self.coder.lambda / scale);
             self.target.excluded = samples.excluded_atom(sample);
             samples.load_mask(sample, &mut self.target.mask);
-            let (status, passes, gap) = self.solve();
+            let (status, passes, gap) = self.solve(pulse)?;
             block.report.push(status, passes, Some(gap));
             let entries = self.best.iter().enumerate().filter(|(_, a)| a.abs() > T::ZERO);
             block.codes.push(entries.map(|(j, a)| (j as u32, basis.coefficient(j as u32, a.to_f64(), scale))));
@@ -120,7 +126,7 @@ impl<'a, T: Scalar> Solver<'a, T> {
     }
 
     /// Leaves the code with the least gap in `best`; returns how it ended, the passes and that gap over ‖x‖².
-    fn solve(&mut self) -> (SampleStatus, usize, f64) {
+    fn solve(&mut self, pulse: &Pulse<'_>) -> Result<(SampleStatus, usize, f64)> {
         let (mut curvature, mut speed) = (self.operator.curvature(), 1.0_f64);
         let (mut passes, mut least_gap, mut at_rest) = (1, f64::INFINITY, false);
         self.start();
@@ -131,20 +137,20 @@ impl<'a, T: Scalar> Solver<'a, T> {
                 self.best.copy_from_slice(&self.now.code);
             }
             if least_gap <= self.coder.tolerance {
-                return (SampleStatus::Converged, passes, least_gap);
+                return Ok((SampleStatus::Converged, passes, least_gap));
             }
             if at_rest {
-                return (SampleStatus::PrecisionLimit, passes, least_gap);
+                return Ok((SampleStatus::PrecisionLimit, passes, least_gap));
             }
             if passes >= self.coder.max_iterations {
-                return (SampleStatus::IterationLimit, passes, least_gap);
+                return Ok((SampleStatus::IterationLimit, passes, least_gap));
             }
             let next_speed = match self.coder.momentum {
                 Momentum::None => 1.0,
                 Momentum::Nesterov => f64::midpoint(1.0, (1.0 + 4.0 * speed * speed).sqrt()),
             };
             let push = (speed - 1.0) / next_speed;
-            let step = self.step_within(push, &mut curvature, &mut passes);
+            let step = self.step_within(push, &mut curvature, &mut passes, pulse)?;
             speed = if step.uphill >= 0.0 { 1.0 } else { next_speed };
             // A step without momentum that changes no bit will change none ever after.
             at_rest = !step.moved && push <= 0.0;
@@ -188,14 +194,15 @@ impl<'a, T: Scalar> Solver<'a, T> {
     }
 
     /// A step that met no more curvature than it reckoned with, which may take several tries.
-    fn step_within(&mut self, push: f64, curvature: &mut f64, passes: &mut usize) -> Step {
+    fn step_within(&mut self, push: f64, curvature: &mut f64, passes: &mut usize, pulse: &Pulse<'_>) -> Result<Step> {
         // The image is a difference of residuals: below their rounding errors it says nothing about the curvature.
         let rounding = (64.0 * T::EPSILON.to_f64()).powi(2) * self.target.energy;
         loop {
+            pulse.count(self.operator.work())?;
             let step = self.step(push, *curvature);
             *passes += 1;
             if step.image <= *curvature * step.length + rounding || *passes >= self.coder.max_iterations {
-                return step;
+                return Ok(step);
             }
             *curvature = CURVATURE_MARGIN * step.image / step.length;
         }

@@ -15,6 +15,7 @@ use fearless_simd::{Level, dispatch, prelude::*};
 use super::certificate::product;
 use super::inverse::Inverse;
 use super::overview::{self, Overview};
+use crate::blocks::Pulse;
 use crate::coding::basis::inverse;
 use crate::kernels::{Best, Columns, axpy, dot, dots, subtract_combination};
 use crate::scalar::Scalar;
@@ -39,9 +40,18 @@ pub(super) struct Problem<'a, 'b, T> {
     pub(super) overview: Option<Overview<'a, 'b, T>>,
     /// Correlations with the sample smaller than this are rounding errors.
     pub(super) floor: f64,
+    /// What a walk counts its steps on; one that is interrupted ends anywhere.
+    pub(super) pulse: &'a Pulse<'a>,
 }
 
 impl<T: Scalar> Problem<'_, '_, T> {
+    /// Whether the walk may take another step with so many members.
+    #[inline(always)]
+    fn goes_on(&self, members: usize) -> bool {
+        let length = self.columns.rows() + self.overview.map_or(0, |overview| overview.correlations.len());
+        self.pulse.count(members * (members + length)).is_ok()
+    }
+
     #[inline(always)]
     pub(super) fn weight(&self, atom: u32) -> f64 {
         self.weights.map_or(1.0, |weights| weights[atom as usize])
@@ -157,6 +167,9 @@ impl ActiveSet {
         let most_steps = 50 + 8 * (self.atoms.len() + most_members);
         let mut corrections = 0;
         for _ in 0..most_steps {
+            if !problem.goes_on(self.atoms.len()) {
+                return;
+            }
             let violating = match &problem.overview {
                 Some(overview) => {
                     let support = (&self.atoms[..], &self.coefficients[..]);
@@ -407,7 +420,7 @@ impl ActiveSet {
     /// Moves the coefficients to the minimum on the support, dropping those whose sign would change on the way.
     #[inline(always)]
     fn correct<'b, S: Simd, T: Scalar>(&mut self, simd: S, problem: &Problem<'_, 'b, T>, work: &mut Work<'b, T>) {
-        while !self.atoms.is_empty() {
+        while !self.atoms.is_empty() && problem.goes_on(self.atoms.len()) {
             self.inverse.apply(simd, &work.right, &mut work.change);
             if !self.advance(simd, problem, work) {
                 return;
@@ -478,7 +491,7 @@ impl ActiveSet {
         let right = std::mem::take(&mut work.right);
         self.inverse = before.inverse;
         self.inverse.clear();
-        for (i, &atom) in before.atoms.iter().enumerate() {
+        for (i, &atom) in before.atoms.iter().enumerate().take_while(|(i, _)| problem.goes_on(*i)) {
             let own = self.multiply(simd, problem, atom, work);
             if self.border(simd, problem, (atom, own), work).is_some() {
                 self.atoms.push(atom);

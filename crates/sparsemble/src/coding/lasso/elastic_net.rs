@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::blocks::Run;
+use crate::blocks::{Pulse, Run, block_size};
 use crate::coding::{Coding, CodingBasis, SampleStatus, Samples, SparseCoder, join};
 use crate::error::{Error, Result};
 use crate::kernels::{Columns, Store, Tiles, correlate};
@@ -111,9 +111,10 @@ impl ElasticNet {
             let reason = "the norm of this atom is extreme; scale the dictionary";
             return Err(Error::parameter("dictionary: atom", atom, reason));
         }
-        let scratch = || Block::new(self, basis, samples.is_masked());
-        let work = |block: &mut Block<'_, T>, range: Range<usize>| block.encode(samples, range);
-        Ok(join(basis.n_atoms(), run.map_blocks(samples.count(), BLOCK, scratch, work)?))
+        let size = block_size(BLOCK, basis.work());
+        let scratch = || Block::new((self, size), basis, samples.is_masked());
+        let work = |block: &mut Block<'_, T>, range, pulse: &Pulse<'_>| block.encode(samples, range, pulse);
+        Ok(join(basis.n_atoms(), run.map_long_blocks(samples.count(), size, scratch, work)?))
     }
 }
 
@@ -145,25 +146,25 @@ struct State {
 }
 
 impl<'b, T: Scalar> Block<'b, T> {
-    fn new(coder: &'b ElasticNet, basis: &'b CodingBasis<T>, masked: bool) -> Self {
+    fn new((coder, room): (&'b ElasticNet, usize), basis: &'b CodingBasis<T>, masked: bool) -> Self {
         let rows = basis.n_features();
-        let x = Columns::zeros(rows, BLOCK);
+        let x = Columns::zeros(rows, room);
         Self {
             coder,
             basis,
-            residuals: Columns::zeros(rows, BLOCK),
-            masks: masked.then(|| Columns::zeros(rows, BLOCK)),
-            scales: Vec::with_capacity(BLOCK),
-            tiles: Tiles::new(rows, BLOCK),
-            correlations: Store::new(basis.raw(), BLOCK),
-            states: (0..BLOCK).map(|_| State::default()).collect(),
-            live: Vec::with_capacity(BLOCK),
+            residuals: Columns::zeros(rows, room),
+            masks: masked.then(|| Columns::zeros(rows, room)),
+            scales: Vec::with_capacity(room),
+            tiles: Tiles::new(rows, room),
+            correlations: Store::new(basis.raw(), room),
+            states: (0..room).map(|_| State::default()).collect(),
+            live: Vec::with_capacity(room),
             work: Work::new(x.stride()),
             x,
         }
     }
 
-    fn encode(&mut self, samples: &Samples<'_, T>, range: Range<usize>) -> Result<Coding<T>> {
+    fn encode(&mut self, samples: &Samples<'_, T>, range: Range<usize>, pulse: &Pulse<'_>) -> Result<Coding<T>> {
         samples.load(range.clone(), &mut self.x, &mut self.scales)?;
         self.live.clear();
         self.live.extend(0..range.len());
@@ -178,22 +179,24 @@ impl<'b, T: Scalar> Block<'b, T> {
             state.excluded = samples.excluded_atom(sample);
         }
         while !self.live.is_empty() {
+            pulse.count(self.live.len() * self.basis.work())?;
             self.tiles.clear();
             self.live.iter().for_each(|&i| self.tiles.push(self.residuals.column(i)));
             correlate(self.basis.raw(), &self.tiles, &mut self.correlations);
             for slot in 0..self.live.len() {
-                self.certify_or_solve(slot);
+                self.certify_or_solve(slot, pulse);
             }
             self.live.retain(|&i| self.states[i].status.is_none());
         }
-        collect(self.coder, (self.basis, samples), range, |i| {
+        pulse.count(0)?;
+        collect(self.coder, (self.basis, samples), range, pulse, |i| {
             let state = &self.states[i];
             (&state.active, self.scales[i], state.status, (state.rounds, state.gap))
         })
     }
 
     /// Finishes a sample whose gap is small enough; gives another what it misses and solves again.
-    fn certify_or_solve(&mut self, slot: usize) {
+    fn certify_or_solve(&mut self, slot: usize, pulse: &Pulse<'_>) {
         let i = self.live[slot];
         let (x, residual, state) = (self.x.padded(i), self.residuals.padded_mut(i), &mut self.states[i]);
         // In terms of a sample divided by its scale.
@@ -238,6 +241,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             ridge,
             overview: None,
             floor: 0.25 * T::EPSILON.to_f64() * energies.0.sqrt(),
+            pulse,
         };
         self.work.residual.copy_from_slice(residual);
         state.active.solve(self.basis.raw().level(), &problem, (mu, slack), &mut self.work);

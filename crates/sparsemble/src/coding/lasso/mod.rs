@@ -20,7 +20,7 @@ pub use elastic_net::ElasticNet;
 
 use std::ops::Range;
 
-use crate::blocks::Run;
+use crate::blocks::{Pulse, Run, block_size};
 use crate::error::{Error, Result, expect_size};
 use crate::kernels::{Columns, Largest, Maxima, Tiles, correlate};
 use crate::matrix::MatrixView;
@@ -157,15 +157,17 @@ impl Lasso {
         self.check(basis.n_atoms())?;
         samples.check_weighed(basis)?;
         let blocks = if let Some(weights) = samples.weights() {
-            let code = |(): &mut (), range| self.encode_weighed(basis, samples, weights, range);
-            run.map_blocks(samples.count(), WEIGHED, || (), code)?
+            let code =
+                |(): &mut (), range, pulse: &Pulse<'_>| self.encode_weighed(basis, (samples, weights), range, pulse);
+            run.map_long_blocks(samples.count(), WEIGHED, || (), code)?
         } else {
             let plan = Plan::new(self, basis, samples, self.atom_weights.as_deref());
-            run.map_blocks(
+            let size = block_size(BLOCK, basis.work());
+            run.map_long_blocks(
                 samples.count(),
-                BLOCK,
-                || Block::new(&plan, BLOCK),
-                |block, range| block.encode(&plan, samples, range),
+                size,
+                || Block::new(&plan, size),
+                |block, range, pulse| block.encode(&plan, samples, range, pulse),
             )?
         };
         Ok(join(basis.n_atoms(), blocks))
@@ -175,16 +177,16 @@ impl Lasso {
     fn encode_weighed<T: Scalar>(
         &self,
         basis: &CodingBasis<T>,
-        samples: &Samples<'_, T>,
-        weights: MatrixView<'_, f64>,
+        (samples, weights): (&Samples<'_, T>, MatrixView<'_, f64>),
         range: Range<usize>,
+        pulse: &Pulse<'_>,
     ) -> Result<Coding<T>> {
         let mut own = vec![0.0; basis.n_atoms()];
         let blocks = range.map(|sample| {
             weights.copy_column(sample, &mut own);
             check_weights(&own)?;
             let plan = Plan::new(self, basis, samples, Some(&own));
-            Block::new(&plan, 1).encode(&plan, samples, sample..sample + 1)
+            Block::new(&plan, 1).encode(&plan, samples, sample..sample + 1, pulse)
         });
         Ok(join(basis.n_atoms(), blocks.collect::<Result<_>>()?))
     }
@@ -226,12 +228,13 @@ pub(crate) fn lambda_max_here<T: Scalar>(
 ) -> Result<Vec<f64>> {
     samples.check_weighed(basis)?;
     let panels = basis.pack(|j| T::from_f64(basis.scale(j)));
+    let size = block_size(BLOCK, basis.work());
     let scratch = || {
-        let x = Columns::zeros(basis.n_features(), BLOCK);
-        let tiles = Tiles::new(basis.n_features(), BLOCK);
-        (x, tiles, Maxima::new(panels.shape(), BLOCK, 1, Largest::Magnitude), Vec::new())
+        let x = Columns::zeros(basis.n_features(), size);
+        let tiles = Tiles::new(basis.n_features(), size);
+        (x, tiles, Maxima::new(panels.shape(), size, 1, Largest::Magnitude), Vec::new())
     };
-    let blocks = run.map_blocks(samples.count(), BLOCK, scratch, |(x, tiles, maxima, scales), range| {
+    let blocks = run.map_blocks(samples.count(), size, scratch, |(x, tiles, maxima, scales), range| {
         samples.load(range.clone(), x, scales)?;
         tiles.clear();
         maxima.clear();

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::active_set::ActiveSet;
+use crate::blocks::Pulse;
 use crate::coding::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCoder, SparseCodes};
 use crate::error::Result;
 use crate::scalar::Scalar;
@@ -18,6 +19,7 @@ pub(super) fn collect<'a, T: Scalar>(
     coder: &impl SparseCoder<f64>,
     (basis, samples): (&CodingBasis<T>, &Samples<'_, T>),
     range: Range<usize>,
+    pulse: &Pulse<'_>,
     left: impl Fn(usize) -> Left<'a>,
 ) -> Result<Coding<T>> {
     let rounded = T::EPSILON.to_f64() > f64::EPSILON;
@@ -25,7 +27,7 @@ pub(super) fn collect<'a, T: Scalar>(
     let unfinished: Vec<usize> = (0..range.len()).filter(is_unfinished).map(|i| range.start + i).collect();
     let finer = match unfinished[..] {
         [] => None,
-        _ => Some(samples.encode_in_doubles(coder, basis, &unfinished)?),
+        _ => Some(samples.encode_in_doubles(coder, basis, &unfinished, pulse)?),
     };
     let n_nonzero = (0..range.len()).map(|i| left(i).0.atoms.len()).sum();
     let codes = SparseCodes::with_capacity(basis.n_atoms(), range.len(), n_nonzero);

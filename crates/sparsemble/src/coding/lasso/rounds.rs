@@ -10,6 +10,7 @@ use super::goal::{Goal, slack};
 use super::outcome::collect;
 use super::overview::Overview;
 use super::{Lasso, Penalty};
+use crate::blocks::Pulse;
 use crate::coding::basis::inverse;
 use crate::coding::{Coding, CodingBasis, SampleStatus, Samples};
 use crate::error::Result;
@@ -161,26 +162,30 @@ impl<'b, T: Scalar> Block<'b, T> {
         plan: &Plan<'b, T>,
         samples: &Samples<'_, T>,
         range: Range<usize>,
+        pulse: &Pulse<'_>,
     ) -> Result<Coding<T>> {
         let level = plan.panels().level();
         dispatch!(level, simd => self.load(simd, samples, range.clone()))?;
         if !plan.free.is_empty() {
-            self.fit_free_atoms(plan);
+            self.fit_free_atoms(plan, pulse);
         }
         if plan.overlooks {
-            dispatch!(level, simd => self.solve_overlooking(simd, plan));
+            dispatch!(level, simd => self.solve_overlooking(simd, plan, pulse));
             self.live.retain(|&i| self.states[i].status.is_none());
         }
-        dispatch!(level, simd => self.begin(simd, plan));
+        dispatch!(level, simd => self.begin(simd, plan, pulse));
         let mut round = 1;
         while !self.live.is_empty() {
             round += 1;
+            // Also after a small problem was left half solved, as nobody wants its solution.
+            pulse.count(self.live.len() * plan.basis.work())?;
             dispatch!(level, simd => self.correlate_residuals(simd, plan));
             // What the last round has solved is still certified.
-            dispatch!(level, simd => self.certify_or_solve(simd, plan, round <= plan.coder.max_rounds));
+            dispatch!(level, simd => self.certify_or_solve(simd, plan, round <= plan.coder.max_rounds, pulse));
             self.live.retain(|&i| self.states[i].status.is_none());
         }
-        collect(plan.coder, (plan.basis, samples), range, |i| {
+        pulse.count(0)?;
+        collect(plan.coder, (plan.basis, samples), range, pulse, |i| {
             let state = &self.states[i];
             (&state.active, self.scales[i], state.status, (state.rounds, state.gap))
         })
@@ -208,7 +213,7 @@ impl<'b, T: Scalar> Block<'b, T> {
 
     /// The first solution where all atoms can be seen at once; most samples are finished by it.
     #[inline(always)]
-    fn solve_overlooking<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
+    fn solve_overlooking<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, pulse: &Pulse<'_>) {
         let level = simd.level();
         let Some((tiles, correlations)) = &mut self.correlations else { return };
         tiles.clear();
@@ -235,7 +240,7 @@ impl<'b, T: Scalar> Block<'b, T> {
                     continue;
                 }
             }
-            let problem = Problem { overview: Some(overview), ..plan.problem((x, state.energy), None) };
+            let problem = Problem { overview: Some(overview), ..plan.problem((x, state.energy), None, pulse) };
             self.work.residual.copy_from_slice(x);
             goal.solve(level, &problem, state, tolerance, &mut self.work);
             if state.give_up_if_diverged(x, &mut self.work.residual) {
@@ -257,7 +262,7 @@ impl<'b, T: Scalar> Block<'b, T> {
     /// The first pass and solution of the samples that have none yet: of each class of atoms the one with the largest
     /// correlation is a candidate.
     #[inline(always)]
-    fn begin<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
+    fn begin<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, pulse: &Pulse<'_>) {
         let fresh: Vec<usize> = self.live.iter().copied().filter(|&i| self.states[i].rounds == 0).collect();
         if fresh.is_empty() {
             return;
@@ -277,17 +282,17 @@ impl<'b, T: Scalar> Block<'b, T> {
             correlate_coarsely(plan.panels(), &self.tiles, &mut self.marks);
         }
         for (slot, &i) in fresh.iter().enumerate() {
-            self.solve_first(simd, plan, slot, i);
+            self.solve_first(simd, plan, (slot, i), pulse);
         }
         self.live.retain(|&i| self.states[i].status.is_none());
     }
 
     /// The first solution of sample i, which was in this slot of the first pass.
     #[inline(always)]
-    fn solve_first<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, slot: usize, i: usize) {
+    fn solve_first<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, (slot, i): (usize, usize), pulse: &Pulse<'_>) {
         let (x, state) = (self.x.padded(i), &mut self.states[i]);
         self.work.residual.copy_from_slice(self.residuals.padded(i));
-        let problem = plan.problem((x, state.energy), self.masks.as_ref().map(|masks| masks.padded(i)));
+        let problem = plan.problem((x, state.energy), self.masks.as_ref().map(|masks| masks.padded(i)), pulse);
         let largest = if matches!(plan.coder.penalty, Penalty::Relative(_)) {
             state.find_candidates(&self.marks, slot, &mut self.work);
             largest_of_candidates(simd, &problem, &mut self.work)
@@ -340,7 +345,7 @@ impl<'b, T: Scalar> Block<'b, T> {
     }
 
     /// Atoms of weight zero are in every support, so they come first: least squares on them alone.
-    fn fit_free_atoms(&mut self, plan: &Plan<'b, T>) {
+    fn fit_free_atoms(&mut self, plan: &Plan<'b, T>, pulse: &Pulse<'_>) {
         let level = plan.panels().level();
         for i in 0..self.live.len() {
             let state = &mut self.states[i];
@@ -348,7 +353,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             self.work.candidates.extend(plan.free.iter().filter(|j| state.excluded != Some(**j as usize)));
             self.work.residual.copy_from_slice(self.x.padded(i));
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
-            let problem = plan.problem((self.x.padded(i), state.energy), mask);
+            let problem = plan.problem((self.x.padded(i), state.energy), mask, pulse);
             state.active.solve(level, &problem, (0.0, 0.0), &mut self.work);
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
         }
@@ -356,14 +361,14 @@ impl<'b, T: Scalar> Block<'b, T> {
 
     /// Finishes the samples whose gap is small enough; gives the others what they miss and solves again, if they may go on.
     #[inline(always)]
-    fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, go_on: bool) {
+    fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, go_on: bool, pulse: &Pulse<'_>) {
         let level = simd.level();
         let tolerance = plan.coder.tolerance;
         for (slot, &i) in self.live.iter().enumerate() {
             let (x, residual) = (self.x.padded(i), self.residuals.padded(i));
             let state = &mut self.states[i];
             let mask = self.masks.as_ref().map(|masks| masks.padded(i));
-            let problem = plan.problem((x, state.energy), mask);
+            let problem = plan.problem((x, state.energy), mask, pulse);
             self.work.residual.copy_from_slice(residual);
             let inside = state.active.largest_correlation(simd, &problem, &mut self.work);
             state.find_candidates(&self.marks, slot, &mut self.work);
@@ -413,7 +418,12 @@ impl<'b, T: Scalar> Plan<'b, T> {
         }
     }
 
-    fn problem<'p>(&'p self, (x, energy): (&'p [T], f64), mask: Option<&'p [T]>) -> Problem<'p, 'b, T> {
+    fn problem<'p>(
+        &'p self,
+        (x, energy): (&'p [T], f64),
+        mask: Option<&'p [T]>,
+        pulse: &'p Pulse<'p>,
+    ) -> Problem<'p, 'b, T> {
         Problem {
             columns: self.basis.columns(),
             x,
@@ -423,6 +433,7 @@ impl<'b, T: Scalar> Plan<'b, T> {
             ridge: 0.0,
             overview: None,
             floor: 0.25 * T::EPSILON.to_f64() * energy.sqrt(),
+            pulse,
         }
     }
 }

@@ -10,6 +10,7 @@ use fearless_simd::{dispatch, prelude::*};
 use super::gram::{smallest_correlation, smallest_distance, squared};
 use super::selection::Selection;
 use super::{Limits, Pursuit, PursuitKind};
+use crate::blocks::Pulse;
 use crate::coding::basis::inverse;
 use crate::coding::one_sparse::mask_energies;
 use crate::coding::{Coding, CodingBasis, CodingReport, Samples, SparseCodes};
@@ -59,21 +60,26 @@ enum Choice {
 }
 
 impl<'a, T: Scalar> Block<'a, T> {
-    pub(super) fn new(coder: &'a Pursuit, basis: &'a CodingBasis<T>) -> Self {
-        let x = Columns::zeros(basis.n_features(), BLOCK);
+    pub(super) fn new(coder: &'a Pursuit, basis: &'a CodingBasis<T>, room: usize) -> Self {
+        let x = Columns::zeros(basis.n_features(), room);
         Self {
             coder,
             basis,
-            scales: Vec::with_capacity(BLOCK),
-            tiles: Tiles::new(basis.n_features(), BLOCK),
-            products: Store::new(basis.unit(), BLOCK),
+            scales: Vec::with_capacity(room),
+            tiles: Tiles::new(basis.n_features(), room),
+            products: Store::new(basis.unit(), room),
             masked_energies: None,
-            states: Vec::with_capacity(BLOCK),
+            states: Vec::with_capacity(room),
             x,
         }
     }
 
-    pub(super) fn encode(&mut self, samples: &Samples<'_, T>, range: Range<usize>) -> Result<Coding<T>> {
+    pub(super) fn encode(
+        &mut self,
+        samples: &Samples<'_, T>,
+        range: Range<usize>,
+        pulse: &Pulse<'_>,
+    ) -> Result<Coding<T>> {
         samples.load(range.clone(), &mut self.x, &mut self.scales)?;
         self.start(samples, range);
         loop {
@@ -84,6 +90,7 @@ impl<'a, T: Scalar> Block<'a, T> {
             if !self.states.iter().any(|state| state.live) {
                 break;
             }
+            pulse.count(self.states.len() * self.basis.work())?;
             self.pass(|state| Some(&state.residual));
             let level = self.basis.unit().level();
             dispatch!(level, simd => self.choose(simd));

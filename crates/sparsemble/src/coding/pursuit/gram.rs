@@ -11,6 +11,7 @@ use fearless_simd::{Level, dispatch, prelude::*};
 
 use super::selection::Selection;
 use super::{Pursuit, PursuitKind};
+use crate::blocks::Pulse;
 use crate::coding::{Coding, CodingBasis, CodingReport, Samples, SparseCodes};
 use crate::error::Result;
 use crate::kernels::{Best, Columns, Store, Tiles, correlate, dots, subtract_combination};
@@ -47,18 +48,18 @@ struct Space<T> {
 }
 
 impl<'a, T: Scalar> Block<'a, T> {
-    pub(super) fn new(coder: &'a Pursuit, basis: &'a CodingBasis<T>) -> Self {
+    pub(super) fn new(coder: &'a Pursuit, basis: &'a CodingBasis<T>, room: usize) -> Self {
         let panels = basis.unit();
-        let x = Columns::zeros(basis.n_features(), BLOCK);
-        let correlations = Store::new(panels, BLOCK);
+        let x = Columns::zeros(basis.n_features(), room);
+        let correlations = Store::new(panels, room);
         let stride = correlations.of(0).len();
         let order_recursive = coder.kind == PursuitKind::OrderRecursive;
         Self {
             coder,
             basis,
             level: panels.level(),
-            scales: Vec::with_capacity(BLOCK),
-            tiles: Tiles::new(basis.n_features(), BLOCK),
+            scales: Vec::with_capacity(room),
+            tiles: Tiles::new(basis.n_features(), room),
             correlations,
             sample: Space {
                 selection: Selection::default(),
@@ -74,7 +75,12 @@ impl<'a, T: Scalar> Block<'a, T> {
         }
     }
 
-    pub(super) fn encode(&mut self, samples: &Samples<'_, T>, range: Range<usize>) -> Result<Coding<T>> {
+    pub(super) fn encode(
+        &mut self,
+        samples: &Samples<'_, T>,
+        range: Range<usize>,
+        pulse: &Pulse<'_>,
+    ) -> Result<Coding<T>> {
         samples.load(range.clone(), &mut self.x, &mut self.scales)?;
         self.tiles.clear();
         (0..range.len()).for_each(|slot| self.tiles.push(self.x.column(slot)));
@@ -82,13 +88,19 @@ impl<'a, T: Scalar> Block<'a, T> {
         let mut block = Coding { codes: SparseCodes::new(self.basis.n_atoms()), report: CodingReport::empty() };
         for (slot, sample) in range.enumerate() {
             let excluded = samples.excluded_atom(sample);
-            dispatch!(self.level, simd => self.encode_sample(simd, slot, excluded, &mut block));
+            dispatch!(self.level, simd => self.encode_sample(simd, (slot, excluded), &mut block, pulse))?;
         }
         Ok(block)
     }
 
     #[inline(always)]
-    fn encode_sample<S: Simd>(&mut self, simd: S, slot: usize, excluded: Option<usize>, block: &mut Coding<T>) {
+    fn encode_sample<S: Simd>(
+        &mut self,
+        simd: S,
+        (slot, excluded): (usize, Option<usize>),
+        block: &mut Coding<T>,
+        pulse: &Pulse<'_>,
+    ) -> Result<()> {
         let scale = self.scales[slot];
         let limits = self.coder.limits(self.basis, scale);
         let energy = squared(self.x.column(slot));
@@ -101,6 +113,8 @@ impl<'a, T: Scalar> Block<'a, T> {
         let mut choices = 0;
         let mut best = task.scan(c, space);
         while choices < limits.choices && limits.error.is_none_or(|target| error > target) {
+            // A choice may have to make a row of the Gram matrix first.
+            pulse.count(c.len() * (self.basis.n_features() + space.selection.len()))?;
             while space.blocked.contains(&(best.0 as u32)) && best.1 > T::ZERO {
                 space.blocked.iter().for_each(|&j| c[j as usize] = T::ZERO);
                 best = task.scan(c, space);
@@ -133,6 +147,7 @@ impl<'a, T: Scalar> Block<'a, T> {
         let basis = self.basis;
         block.codes.push(entries.map(|(&j, a)| (j, basis.coefficient(j, a * basis.inverse_norm(j), scale))));
         block.report.push(self.coder.status(error, limits, choices), choices, None);
+        Ok(())
     }
 }
 

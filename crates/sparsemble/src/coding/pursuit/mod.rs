@@ -14,7 +14,7 @@ mod direct;
 mod gram;
 mod selection;
 
-use crate::blocks::Run;
+use crate::blocks::{Run, block_size};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
@@ -163,18 +163,20 @@ impl Pursuit {
         self.check()?;
         samples.check(basis)?;
         let blocks = if basis.has_gram() && !samples.is_masked() {
-            run.map_blocks(
+            let size = block_size(gram::BLOCK, basis.work());
+            run.map_long_blocks(
                 samples.count(),
-                gram::BLOCK,
-                || gram::Block::new(self, basis),
-                |block, range| block.encode(samples, range),
+                size,
+                || gram::Block::new(self, basis, size),
+                |block, range, pulse| block.encode(samples, range, pulse),
             )?
         } else {
-            run.map_blocks(
+            let size = block_size(direct::BLOCK, basis.work());
+            run.map_long_blocks(
                 samples.count(),
-                direct::BLOCK,
-                || direct::Block::new(self, basis),
-                |block, range| block.encode(samples, range),
+                size,
+                || direct::Block::new(self, basis, size),
+                |block, range, pulse| block.encode(samples, range, pulse),
             )?
         };
         Ok(join(basis.n_atoms(), blocks))

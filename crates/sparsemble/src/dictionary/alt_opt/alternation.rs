@@ -80,7 +80,7 @@ impl<'a, T: Scalar> Alternation<'a, T> {
     }
 
     /// What has been learned, with the codes of the last pass.
-    fn end(&self, outcome: &Outcome, converged: bool) -> Learned<T> {
+    fn end(&self, outcome: &Outcome<'_, T>, converged: bool) -> Learned<T> {
         Learned {
             dictionary: self.dictionary.clone(),
             curve: self.curve.iter().copied().chain([outcome.objective]).collect(),
@@ -93,7 +93,7 @@ impl<'a, T: Scalar> Alternation<'a, T> {
     }
 
     /// New atoms.
-    fn improve(&mut self, kept: &mut KeptCodes, outcome: Outcome) -> Result<()> {
+    fn improve(&mut self, kept: &mut KeptCodes, outcome: Outcome<'_, T>) -> Result<()> {
         let (samples, statistics) = (self.samples, &mut self.statistics);
         let mut atoms = Atoms::of(&self.dictionary).nonnegative(self.settings.nonnegative_atoms);
         match self.settings.update {

@@ -45,7 +45,7 @@ use crate::scalar::Scalar;
 /// among them (warm start).
 ///
 /// With the lasso and block coordinate descent the objective never rises, but for what the coder's own tolerance
-/// allows. Atoms that no sample uses are replaced by the samples of the largest p‖x − Da‖², which raises nothing either.
+/// allows. Atoms that no sample uses are replaced by the samples of the largest ‖x − Da‖², which raises nothing either.
 ///
 /// # Shapes
 /// Samples M × T, `masses` T (`None`: all alike; only their ratios matter), the start and the result M × K. K may exceed

@@ -211,6 +211,21 @@ impl OnlineAltOpt {
 }
 
 /// A dictionary that goes on learning, and all it remembers.
+///
+/// # Example
+/// ```
+/// use sparsemble::dictionary::{Examples, OnlineAltOpt, WeakLearner};
+/// use sparsemble::{Matrix, Run};
+///
+/// let part = |number: usize| Matrix::from_fn(4, 50, |r, i| ((r * (i + 50 * number) + 3 * r) as f64).sin());
+/// let start = Examples { n_atoms: 6 }.start(part(0).view(), None, 1, Run::default())?;
+/// let mut learner = OnlineAltOpt::default().begin(&start)?;
+/// for number in 0..3 {
+///     learner.partial_fit(part(number).view(), None, Run::default())?; // and the part may be forgotten
+/// }
+/// assert_eq!((learner.seen(), learner.curve().len()), (150, 3));
+/// # Ok::<(), sparsemble::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnlineLearner<T> {
     settings: OnlineAltOpt,
@@ -390,7 +405,7 @@ impl<T: Scalar> OnlineLearner<T> {
     }
 
     /// Moves the atoms to where the statistics want them; replaces those that are dead.
-    fn improve(&mut self, worst: Worst, samples: MatrixView<'_, T>) -> Result<()> {
+    fn improve(&mut self, worst: Worst<'_, T>, samples: MatrixView<'_, T>) -> Result<()> {
         let mut atoms = Atoms::of(&self.dictionary).nonnegative(self.settings.nonnegative_atoms);
         atoms.descend(&self.statistics, self.settings.sweeps);
         atoms.normalise(&self.dictionary, &mut self.statistics);

@@ -29,23 +29,23 @@ pub struct CodesReport {
 }
 
 /// How samples are looked at.
-pub(super) struct Pass<'a, T> {
+pub(super) struct Pass<'a, 's, T> {
     pub(super) coder: &'a Coder,
-    pub(super) samples: MatrixView<'a, T>,
+    pub(super) samples: MatrixView<'s, T>,
     /// How many samples will be chosen.
     pub(super) n_chosen: usize,
     pub(super) run: Run<'a>,
 }
 
 /// What a pass found.
-pub(super) struct Outcome {
+pub(super) struct Outcome<'s, T> {
     /// Σ p·(‖x − Da‖² + λ‖a‖₁)
     pub(super) objective: f64,
     pub(super) codes: CodesReport,
-    pub(super) worst: Worst,
+    pub(super) worst: Worst<'s, T>,
 }
 
-impl<T: Scalar> Pass<'_, T> {
+impl<'s, T: Scalar> Pass<'_, 's, T> {
     /// Codes the chosen samples, each with its weight, adds them to the statistics and shows each batch to `keep`.
     ///
     /// The codes are gone with their batch: memory does not depend on the number of samples.
@@ -55,12 +55,12 @@ impl<T: Scalar> Pass<'_, T> {
         mut chosen: impl Iterator<Item = (usize, f64)>,
         statistics: &mut Statistics,
         mut keep: impl FnMut(&Batch<T>, &SparseCodes<T>),
-    ) -> Result<Outcome> {
+    ) -> Result<Outcome<'s, T>> {
         let basis = CodingBasis::new(dictionary.view())?;
         let n_features = dictionary.n_features();
         let mut batch = Batch::new(n_features);
-        let mut outcome =
-            Outcome { objective: 0.0, codes: CodesReport::default(), worst: Worst::new(4 * dictionary.n_atoms()) };
+        let worst = Worst::of(self.samples, 4 * dictionary.n_atoms());
+        let mut outcome = Outcome { objective: 0.0, codes: CodesReport::default(), worst };
         while batch.load(self.samples, &mut chosen, usual_size(n_features))? {
             let done = outcome.codes.n_samples;
             let run = self.run.part(done..done + batch.len(), self.n_chosen);
@@ -73,7 +73,7 @@ impl<T: Scalar> Pass<'_, T> {
             for (slot, error) in errors.concat().into_iter().enumerate() {
                 let price: f64 = coding.codes.column(slot).map(|(j, a)| price(self.coder, j) * a.to_f64().abs()).sum();
                 outcome.objective += batch.weight(slot) * (error + price);
-                outcome.worst.offer(batch.weight(slot) * error, batch.names()[slot]);
+                outcome.worst.offer(error, batch.names()[slot]);
             }
             let report = &mut outcome.codes;
             report.n_samples += batch.len();

@@ -1,113 +1,210 @@
-//! Which anchor of each member an input belongs to: the fused pass over the features of a block of inputs.
+//! Which anchor of each member an input belongs to: passes over the features of a block of inputs.
+//!
+//! Members of many anchors are not searched as a whole. Some of all anchors stand for *cells* of the space of features; an
+//! input belongs to the cell whose anchor has the largest product with it, and of each member it sees only the anchors
+//! that are nearest to that one. What the best of them lacks to the best of all is little, and seldom anything.
 
 use fearless_simd::{dispatch, prelude::*};
 
 use crate::dictionary::Dictionary;
-use crate::kernels::{
-    Best, CoarseClasses, CoarsePanels, CoarseTiles, Columns, Largest, best_level, dots, few_dots, first_largest,
-};
+use crate::kernels::{Best, CoarsePanels, CoarseTiles, Columns, Leader, best_level, dots};
 use crate::scalar::Scalar;
 use crate::sums::product;
 
-/// Inputs in a block.
+use super::groups::Groups;
+
+/// Inputs that go through a list of anchors at a time.
 pub(super) const BLOCK: usize = 96;
 
-/// The anchors of a member, packed for the pass.
+/// Cells.
+const CELLS: usize = 256;
+
+/// Anchors of a member that an input of a cell sees: whole panels for every instruction set.
+const SEEN: usize = 128;
+
+/// The anchors of members, packed for the passes.
 #[derive(Debug)]
 pub(super) struct Anchors<T> {
-    coarse: CoarsePanels,
+    /// The anchors that stand for cells, if there is more than one cell.
+    cells: Option<CoarsePanels>,
+    members: Vec<Lists<T>>,
+}
+
+/// The anchors of one member: a list for each cell, one after the other and all as long.
+#[derive(Debug)]
+struct Lists<T> {
     columns: Columns<T>,
+    length: usize,
+    /// Atoms, in order within a list.
+    atoms: Vec<u32>,
+    /// The same, packed.
+    coarse: CoarsePanels,
 }
 
 impl<T: Scalar> Anchors<T> {
-    pub(super) fn new(anchors: &Dictionary<T>) -> Self {
-        let columns = Columns::copy_of(anchors.atoms().view());
-        let norm = |k: usize| product(columns.column(k), columns.column(k)).sqrt();
-        let size = (columns.rows(), columns.count());
-        let coarse = CoarsePanels::pack(best_level(), size, |k| columns.column(k), |k| (norm(k), 1.0));
-        Self { coarse, columns }
+    /// All inputs see all anchors of this member.
+    pub(super) fn all(member: &Dictionary<T>) -> Self {
+        let atoms = (0..member.n_atoms() as u32).collect();
+        Self { cells: None, members: vec![Lists::new(member, atoms, member.n_atoms())] }
+    }
+
+    /// The inputs of a cell see the nearest anchors of each member, or all of them where lists would not be much shorter.
+    pub(super) fn in_cells(members: &[&Dictionary<T>]) -> Self {
+        if members.iter().any(|member| member.n_atoms() < 2 * SEEN) {
+            let members = members.iter().flat_map(|member| Self::all(member).members).collect();
+            return Self { cells: None, members };
+        }
+        let anchors: Vec<&[T]> =
+            members.iter().flat_map(|member| (0..member.n_atoms()).map(|k| member.atoms().column(k))).collect();
+        // Anchors are drawn at random, so evenly spaced ones are too.
+        let cells: Vec<&[T]> = (0..CELLS).map(|cell| anchors[cell * anchors.len() / CELLS]).collect();
+        let lists = |member: &&Dictionary<T>| {
+            let nearest = cells.iter().flat_map(|cell| nearest(member, cell)).collect();
+            Lists::new(member, nearest, SEEN)
+        };
+        Self { members: members.iter().map(lists).collect(), cells: Some(packed(cells[0].len(), &cells)) }
+    }
+
+    /// All the members there are.
+    pub(super) fn n_members(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The anchors that an input is compared with.
+    pub(super) fn n_products(&self) -> usize {
+        self.cells.as_ref().map_or(0, |_| CELLS) + self.members.iter().map(|member| member.length).sum::<usize>()
+    }
+
+    fn n_features(&self) -> usize {
+        self.members[0].columns.rows()
     }
 }
 
-/// What a thread needs to choose among the anchors of one or more members.
-pub(super) struct Chooser<'a, T> {
-    members: Vec<(&'a Anchors<T>, CoarseClasses)>,
-    /// The features of the block, for the pass and one by one.
-    coarse: CoarseTiles,
-    features: Columns<T>,
-    count: usize,
-    space: Space<T>,
+impl<T: Scalar> Lists<T> {
+    fn new(member: &Dictionary<T>, atoms: Vec<u32>, length: usize) -> Self {
+        let columns = Columns::copy_of(member.atoms().view());
+        let anchors: Vec<&[T]> = (0..member.n_atoms()).map(|k| member.atoms().column(k)).collect();
+        Self { coarse: packed(columns.rows(), &anchors).selected(&atoms), columns, length, atoms }
+    }
+
+    fn of(&self, cell: usize) -> &[u32] {
+        &self.atoms[cell * self.length..(cell + 1) * self.length]
+    }
 }
 
-/// What finding the best atoms of a block takes.
-#[derive(Default)]
-struct Space<T> {
-    leading: Vec<Option<u32>>,
-    atoms: Vec<u32>,
+fn packed<T: Scalar>(rows: usize, anchors: &[&[T]]) -> CoarsePanels {
+    let norm = |k: usize| product(anchors[k], anchors[k]).sqrt();
+    CoarsePanels::pack(best_level(), (rows, anchors.len()), |k| anchors[k], |k| (norm(k), 1.0))
+}
+
+/// The [`SEEN`] anchors of a member with the largest products with this one, in order.
+fn nearest<T: Scalar>(member: &Dictionary<T>, cell: &[T]) -> Vec<u32> {
+    let size = |k: u32| product(member.atoms().column(k as usize), cell).abs();
+    let mut sizes: Vec<(f64, u32)> = (0..member.n_atoms() as u32).map(|k| (size(k), k)).collect();
+    sizes.select_nth_unstable_by(SEEN - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut nearest: Vec<u32> = sizes[..SEEN].iter().map(|&(_, k)| k).collect();
+    nearest.sort_unstable();
+    nearest
+}
+
+/// What a thread needs to choose.
+pub(super) struct Chooser<'a, T> {
+    anchors: &'a Anchors<T>,
+    features: Columns<T>,
+    count: usize,
+    /// Those inputs that are worked on, for the pass.
+    coarse: CoarseTiles,
+    leaders: Vec<Leader>,
+    cells: Vec<u32>,
+    groups: Groups,
     products: Vec<T>,
 }
 
 impl<'a, T: Scalar> Chooser<'a, T> {
-    /// For features of this length.
-    pub(super) fn new(n_features: usize, members: impl Iterator<Item = &'a Anchors<T>>) -> Self {
-        let member =
-            |anchors: &'a Anchors<T>| (anchors, CoarseClasses::new(&anchors.coarse, BLOCK, Largest::Magnitude));
+    /// For so many inputs at a time; the more, the more of them share a cell.
+    pub(super) fn new(anchors: &'a Anchors<T>, capacity: usize) -> Self {
         Self {
-            members: members.map(member).collect(),
-            coarse: CoarseTiles::new(n_features, BLOCK),
-            features: Columns::zeros(n_features, BLOCK),
+            anchors,
+            features: Columns::zeros(anchors.n_features(), capacity),
             count: 0,
-            space: Space::default(),
+            coarse: CoarseTiles::new(anchors.n_features(), BLOCK),
+            leaders: Vec::with_capacity(BLOCK),
+            cells: Vec::with_capacity(capacity),
+            groups: Groups::default(),
+            products: Vec::new(),
         }
     }
 
-    /// Adds the features of one more input to the block.
+    /// Adds the features of one more input.
     pub(super) fn push(&mut self, features: &[T]) {
         self.features.padded_mut(self.count)[..features.len()].copy_from_slice(features);
         self.count += 1;
     }
 
-    /// Gives `take` every member's atom for every input of the block, and empties it.
-    pub(super) fn choose(&mut self, mut take: impl FnMut(usize, u32)) {
-        let level = best_level();
-        self.coarse.load(level, &self.features, self.count);
-        for (l, (anchors, classes)) in self.members.iter_mut().enumerate() {
-            classes.find(&anchors.coarse, &self.coarse);
-            let (inputs, space) = ((&self.features, &self.coarse), &mut self.space);
-            let mut take = |atom| take(l, atom);
-            dispatch!(level, simd => best_of_each(simd, (anchors, classes), inputs, space, &mut take));
+    /// Writes every member's atom for every input, in the order they came, and forgets them.
+    pub(super) fn choose(&mut self, chosen: &mut [Vec<u32>]) {
+        chosen.iter_mut().for_each(|chosen| chosen.resize(self.count, 0));
+        self.find_cells();
+        for cell in 0..self.anchors.cells.as_ref().map_or(1, |_| CELLS) {
+            let groups = std::mem::take(&mut self.groups);
+            for inputs in groups.of(cell).chunks(BLOCK) {
+                self.coarse.load_named(best_level(), &self.features, inputs);
+                for (member, chosen) in self.anchors.members.iter().zip(chosen.iter_mut()) {
+                    self.choose_in(member, cell, inputs, chosen);
+                }
+            }
+            self.groups = groups;
         }
         self.count = 0;
     }
+
+    /// Sorts the inputs by their cells.
+    fn find_cells(&mut self) {
+        self.cells.clear();
+        let Some(anchors) = &self.anchors.cells else {
+            self.cells.resize(self.count, 0);
+            self.groups.sort(&self.cells, 1);
+            return;
+        };
+        let inputs: Vec<u32> = (0..self.count as u32).collect();
+        for inputs in inputs.chunks(BLOCK) {
+            self.coarse.load_named(best_level(), &self.features, inputs);
+            anchors.leaders((0, anchors.shape().0), &self.coarse, &mut self.leaders);
+            self.cells.extend(self.leaders.iter().map(|leader| leader.place));
+        }
+        self.groups.sort(&self.cells, CELLS);
+    }
+
+    /// The atom of the largest product with each of these inputs of a cell; the first among equals, and of no features at all.
+    fn choose_in(&mut self, member: &Lists<T>, cell: usize, inputs: &[u32], chosen: &mut [u32]) {
+        let panels = member.length.div_ceil(member.coarse.shape().1);
+        member.coarse.leaders((cell * panels, panels), &self.coarse, &mut self.leaders);
+        let list = member.of(cell);
+        for (leader, &input) in self.leaders.iter().zip(inputs) {
+            let place = if leader.sure {
+                leader.place as usize
+            } else {
+                let x = self.features.padded(input as usize);
+                dispatch!(best_level(), simd => largest(simd, (&member.columns, list), x, &mut self.products))
+            };
+            chosen[input as usize] = list[place];
+        }
+    }
 }
 
-/// The atom of the largest product with each input's features; the first among equals, and of no features at all.
+/// The place of the first of the largest products of a vector with the named columns.
 #[inline(always)]
-fn best_of_each<S: Simd, T: Scalar>(
+fn largest<S: Simd, T: Scalar>(
     simd: S,
-    (anchors, classes): (&Anchors<T>, &CoarseClasses),
-    (features, coarse): (&Columns<T>, &CoarseTiles),
-    space: &mut Space<T>,
-    take: &mut impl FnMut(u32),
-) {
-    classes.leading(simd, coarse, &mut space.leading);
-    for (slot, class) in space.leading.iter().enumerate() {
-        let x = features.padded(slot);
-        if let Some(class) = *class {
-            let atoms = classes.atoms(class);
-            let sizes = few_dots(simd, &anchors.columns, &atoms, x).map(T::abs);
-            take(atoms[first_largest(simd, &sizes)]);
-            continue;
-        }
-        space.atoms.clear();
-        classes.leaders(simd, coarse, slot, &mut space.atoms);
-        dots(simd, &anchors.columns, &space.atoms, x, &mut space.products);
-        space.products.iter_mut().for_each(|product| *product = product.abs());
-        // Whole vectors: zeros beyond the last product are no match for it.
-        let vectors = space.atoms.len().next_multiple_of(T::Native::<S>::LEN);
-        let place = Best::place_in(simd, &space.products[..vectors]);
-        take(space.atoms.get(place).copied().unwrap_or(0));
-    }
+    (columns, names): (&Columns<T>, &[u32]),
+    x: &[T],
+    products: &mut Vec<T>,
+) -> usize {
+    dots(simd, columns, names, x, products);
+    products.iter_mut().for_each(|product| *product = product.abs());
+    // Whole vectors: zeros beyond the last product are no match for it.
+    let vectors = names.len().next_multiple_of(T::Native::<S>::LEN);
+    Best::place_in(simd, &products[..vectors]).min(names.len() - 1)
 }
 
 #[cfg(test)]
@@ -121,14 +218,14 @@ mod tests {
         for n_atoms in [1, 5, 40, 150] {
             let members: Vec<_> =
                 (0..3).map(|l| Dictionary::new(Matrix::from_fn(7, n_atoms, wave(l))).unwrap()).collect();
-            let anchors: Vec<_> = members.iter().map(Anchors::new).collect();
-            let mut chooser = Chooser::new(7, anchors.iter());
+            let anchors = Anchors::in_cells(&members.iter().collect::<Vec<_>>());
+            let mut chooser = Chooser::new(&anchors, 50);
             let features = Matrix::from_fn(7, 50, |r, c| if c == 7 { 0.0 } else { wave(5)(r, c) });
             // Twice, as a block leaves nothing for the next.
             for _ in 0..2 {
                 (0..50).for_each(|i| chooser.push(features.column(i)));
                 let mut chosen = vec![Vec::new(); 3];
-                chooser.choose(|l, atom| chosen[l].push(atom));
+                chooser.choose(&mut chosen);
                 for (member, chosen) in members.iter().zip(chosen) {
                     assert_eq!(chosen.len(), 50);
                     for (i, atom) in chosen.into_iter().enumerate() {
@@ -140,6 +237,32 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn of_many_anchors_the_chosen_one_is_nearly_always_that_of_a_plain_search() {
+        let mut state = 1_u64;
+        let mut draw = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f64 / (1_u64 << 24) as f64 - 0.5
+        };
+        // As in pictures, the first features vary most.
+        let mut matrix = |columns: usize| Matrix::from_fn(8, columns, |r, _| draw() / (1.0 + 0.5 * r as f64));
+        let members: Vec<_> = (0..2).map(|_| Dictionary::new(matrix(500)).unwrap()).collect();
+        let features = matrix(1000);
+        let anchors = Anchors::in_cells(&members.iter().collect::<Vec<_>>());
+        assert!(anchors.n_products() < 600);
+        let mut chooser = Chooser::new(&anchors, 1000);
+        (0..1000).for_each(|i| chooser.push(features.column(i)));
+        let mut chosen = vec![Vec::new(); 2];
+        chooser.choose(&mut chosen);
+        for (member, chosen) in members.iter().zip(chosen) {
+            let size = |k: usize, i: usize| product(member.atoms().column(k), features.column(i)).abs();
+            let best = |i: usize| (0..500).map(|k| size(k, i)).fold(0.0, f64::max);
+            let same = (0..1000).filter(|&i| size(chosen[i] as usize, i) >= best(i)).count();
+            let lost: f64 = (0..1000).map(|i| 1.0 - size(chosen[i] as usize, i) / best(i)).sum::<f64>() / 1000.0;
+            assert!(same > 950 && lost < 2e-3, "{same} of 1000, and {lost}");
         }
     }
 }

@@ -245,16 +245,16 @@ fn assign<T: Scalar>(
     anchors: &Dictionary<T>,
     run: Run<'_>,
 ) -> Result<Vec<u32>> {
-    let (n_features, anchors) = (frame.features().columns(), Anchors::new(anchors));
-    let space = || (Looker::new(pairs, features), Chooser::new(n_features, std::iter::once(&anchors)));
+    let (n_features, anchors) = (frame.features().columns(), Anchors::all(anchors));
+    let space = || (Looker::new(pairs, features), Chooser::new(&anchors, BLOCK));
     let blocks = run.map_blocks(pairs.count(), BLOCK, space, |(looker, chooser), range| {
-        let mut chosen = Vec::with_capacity(range.len());
         for start in range.clone().step_by(choice::BLOCK) {
             let block = start..(start + choice::BLOCK).min(range.end);
             looker.look(pairs, block, |found| chooser.push(&found[..n_features]));
-            chooser.choose(|_, atom| chosen.push(atom));
         }
-        Ok(chosen)
+        let mut chosen = [Vec::new()];
+        chooser.choose(&mut chosen);
+        Ok(chosen.concat())
     })?;
     Ok(blocks.concat())
 }

@@ -126,7 +126,6 @@ impl<T: Scalar> Maps<T> {
         }
     }
 
-    #[cfg(feature = "io")]
     pub(crate) fn kept(&self) -> &Kept<T> {
         &self.kept
     }

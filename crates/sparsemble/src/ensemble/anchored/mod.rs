@@ -143,15 +143,16 @@ impl<T: Scalar> AnchoredEnsemble<T> {
         self.members.iter().map(|member| member.anchors().n_atoms()).sum()
     }
 
-    /// Multiply-adds for one input: every member's choice among its anchors, one map of each, and the maps of the frame.
+    /// Multiply-adds for one input: every member's choice among the anchors it looks at, one map of each, and the maps of the
+    /// frame.
     pub fn multiply_adds(&self) -> usize {
         let [common, features, directions, outputs] =
             [self.frame.common(), self.frame.features(), self.frame.directions(), self.frame.outputs()]
                 .map(|matrix| matrix.as_slice().len());
-        let member = |member: &AnchoredMember<T>| {
-            member.anchors().atoms().as_slice().len() + member.maps().n_inputs() * member.maps().n_outputs()
-        };
-        common + features + directions + outputs + self.members.iter().map(member).sum::<usize>()
+        let map = |member: &AnchoredMember<T>| member.maps().n_inputs() * member.maps().n_outputs();
+        let maps = self.members.iter().map(map).sum::<usize>();
+        let choices = self.packed.products_of_choices() * self.frame.features().columns();
+        common + features + directions + outputs + choices + maps
     }
 
     /// The same ensemble, its maps kept as finely as this.
@@ -174,8 +175,8 @@ impl<T: Scalar> AnchoredEnsemble<T> {
     /// A column for each input, and one for each output.
     ///
     /// # Cost
-    /// For each input and member one product with all anchors in the space of features, and one with one map. Memory
-    /// beyond the result does not depend on the number of inputs.
+    /// For each input and member a product with each anchor that it looks at, in the space of features, and one with one map;
+    /// see [`multiply_adds`](Self::multiply_adds). Memory beyond the result does not depend on the number of inputs.
     ///
     /// # Errors
     /// If the inputs are of another length or not finite, or the run was interrupted.
@@ -185,18 +186,14 @@ impl<T: Scalar> AnchoredEnsemble<T> {
         // Each piece has its own lock, and one thread.
         let pieces: Vec<_> =
             values.as_mut_slice().chunks_mut(ANCHORED_BLOCK * self.n_outputs()).map(Mutex::new).collect();
-        let space = || (self.predictor(), Vec::new(), Vec::new());
-        let spread =
-            run.map_blocks(inputs.columns(), ANCHORED_BLOCK, space, |(predictor, block, spreads), range| {
-                block.resize(range.len() * self.n_inputs(), T::ZERO);
-                spreads.resize(range.len(), T::ZERO);
-                for (i, column) in range.clone().zip(block.chunks_exact_mut(self.n_inputs())) {
-                    inputs.copy_finite_column(i, column, "inputs")?;
-                }
-                let piece = pieces[range.start / ANCHORED_BLOCK].lock();
-                predictor.predict(block, &mut piece.unwrap_or_else(PoisonError::into_inner), spreads);
-                Ok(spreads.iter().map(|spread| spread.to_f64().max(0.0).sqrt()).collect::<Vec<f64>>())
-            })?;
+        let space = || (self.predictor(), Vec::new());
+        let spread = run.map_blocks(inputs.columns(), ANCHORED_BLOCK, space, |(predictor, spreads), range| {
+            spreads.resize(range.len(), T::ZERO);
+            let read = |i: usize, input: &mut [T]| inputs.copy_finite_column(range.start + i, input, "inputs");
+            let piece = pieces[range.start / ANCHORED_BLOCK].lock();
+            predictor.predict(read, &mut piece.unwrap_or_else(PoisonError::into_inner), spreads)?;
+            Ok(spreads.iter().map(|spread| spread.to_f64().max(0.0).sqrt()).collect::<Vec<f64>>())
+        })?;
         drop(pieces);
         Ok(Approximation { values, spread: Some(spread.into_iter().flatten().collect()), unconverged: 0 })
     }

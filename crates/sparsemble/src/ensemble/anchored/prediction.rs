@@ -1,15 +1,16 @@
 //! What the members make of a block of inputs: each input by the map of its atom, the inputs of an atom together.
 
-use fearless_simd::{dispatch, prelude::*};
+use fearless_simd::prelude::*;
 
-use crate::kernels::{Columns, Panels, Store, TILE, best_level, correlate_loose};
+use crate::error::Result;
+use crate::kernels::{ByteMaps, Columns, Epilogue, Panels, Product, Store, TILE, Words, best_level, correlate_loose};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
 use super::choice::{self, Anchors, Chooser};
 use super::frame::Frame;
 use super::groups::Groups;
-use super::maps::Maps;
+use super::maps::{Kept, Maps};
 use super::member::AnchoredMember;
 
 /// Inputs whose outputs are made at a time: so many that most atoms have several, and no map is read for one input.
@@ -26,6 +27,7 @@ pub(super) struct Packed<T> {
     n_inputs: usize,
     /// C, R and W, one below the other.
     before: Panels<T>,
+    anchors: Anchors<T>,
     members: Vec<PackedMember<T>>,
     /// P, as a dictionary with an atom for each output.
     after: Panels<T>,
@@ -33,42 +35,57 @@ pub(super) struct Packed<T> {
 
 #[derive(Debug)]
 struct PackedMember<T> {
-    anchors: Anchors<T>,
-    /// The map of each atom, as a dictionary with an atom for each of its outputs.
-    maps: Vec<Panels<T>>,
+    maps: PackedMaps<T>,
     /// β_l.
-    weight: T,
+    weight: f64,
+}
+
+/// The map of each atom.
+#[derive(Debug)]
+enum PackedMaps<T> {
+    /// In whole numbers.
+    Bytes(ByteMaps),
+    /// As a dictionary with an atom for each of its outputs.
+    Floats(Vec<Panels<T>>),
 }
 
 impl<T: Scalar> Packed<T> {
     pub(super) fn new(frame: &Frame<T>, members: &[AnchoredMember<T>], beta: &[f64]) -> Self {
-        let member = |(member, &weight): (&AnchoredMember<T>, &f64)| PackedMember {
-            anchors: Anchors::new(member.anchors()),
-            maps: pack(member.maps()),
-            weight: T::from_f64(weight),
-        };
+        let member = |(member, &weight): (&AnchoredMember<T>, &f64)| PackedMember { maps: pack(member.maps()), weight };
         let outputs = frame.outputs();
         let transposed = outputs.view().transposed().to_matrix();
         Self {
             sizes: [frame.features(), frame.directions(), frame.common(), outputs].map(Matrix::columns),
             n_inputs: frame.n_inputs(),
             before: stacked(&[frame.features(), frame.directions(), frame.common()]),
+            anchors: Anchors::in_cells(&members.iter().map(AnchoredMember::anchors).collect::<Vec<_>>()),
             members: members.iter().zip(beta).map(member).collect(),
             after: stacked(&[&transposed]),
         }
     }
 
+    /// How many anchors an input is compared with.
+    pub(super) fn products_of_choices(&self) -> usize {
+        self.anchors.n_products()
+    }
+
+    /// Whether there is a member with maps in bytes, or with others.
+    fn has(&self, bytes: bool) -> bool {
+        self.members.iter().any(|member| matches!(member.maps, PackedMaps::Bytes(_)) == bytes)
+    }
+
     /// What a thread needs.
     pub(super) fn predictor(&self) -> Predictor<'_, T> {
-        let [n_features, n_directions, _, n_parts] = self.sizes;
+        let [_, n_directions, _, n_parts] = self.sizes;
         Predictor {
             packed: self,
+            inputs: vec![T::ZERO; GROUP * self.n_inputs],
             before: Store::new(&self.before, GROUP),
-            chooser: Chooser::new(n_features, self.members.iter().map(|member| &member.anchors)),
-            chosen: vec![Vec::new(); self.members.len()],
+            chooser: Chooser::new(&self.anchors, ANCHORED_BLOCK),
+            chosen: vec![Vec::new(); self.anchors.n_members()],
             groups: Groups::default(),
-            directions: Columns::zeros(n_directions, ANCHORED_BLOCK),
-            mapped: Store::new(&self.members[0].maps[0], GROUP),
+            directions: Columns::zeros(n_directions, ANCHORED_BLOCK * usize::from(self.has(false))),
+            words: Words::new(n_directions, ANCHORED_BLOCK * usize::from(self.has(true))),
             sums: Columns::zeros(n_parts, ANCHORED_BLOCK),
             after: Store::new(&self.after, GROUP),
         }
@@ -82,18 +99,24 @@ pub(super) fn stacked<T: Scalar>(matrices: &[&Matrix<T>]) -> Panels<T> {
     Panels::pack(best_level(), (matrices[0].rows(), columns.len()), |c| columns[c], |_| T::ONE)
 }
 
-fn pack<T: Scalar>(maps: &Maps<T>) -> Vec<Panels<T>> {
+fn pack<T: Scalar>(maps: &Maps<T>) -> PackedMaps<T> {
+    // Who computes in doubles wants more digits than sixteen bits have.
+    if let (Kept::Byte { values, scales }, true) = (maps.kept(), T::EPSILON.to_f64() > f64::from(f32::EPSILON) / 2.0) {
+        return PackedMaps::Bytes(ByteMaps::pack(best_level(), (maps.n_inputs(), maps.n_outputs()), values, scales));
+    }
     let mut columns = Matrix::zeros(maps.n_inputs(), maps.n_outputs());
     let mut pack = |atom: usize| {
         (0..maps.n_outputs()).for_each(|j| maps.copy_column(atom * maps.n_outputs() + j, columns.column_mut(j)));
         stacked(&[&columns])
     };
-    (0..maps.n_atoms()).map(&mut pack).collect()
+    PackedMaps::Floats((0..maps.n_atoms()).map(&mut pack).collect())
 }
 
 /// What a thread needs to predict.
 pub(crate) struct Predictor<'a, T> {
     packed: &'a Packed<T>,
+    /// Those that are looked at.
+    inputs: Vec<T>,
     before: Store<T>,
     chooser: Chooser<'a, T>,
     /// The atoms that each member has chosen.
@@ -101,7 +124,8 @@ pub(crate) struct Predictor<'a, T> {
     groups: Groups,
     /// R·u of all inputs; they and the sums are looked up in any order, so each begins with a line of the cache.
     directions: Columns<T>,
-    mapped: Store<T>,
+    /// The same in whole numbers. Of both there is only what the members want.
+    words: Words,
     /// Σ β_l Q_l R·u of all inputs.
     sums: Columns<T>,
     after: Store<T>,
@@ -110,15 +134,21 @@ pub(crate) struct Predictor<'a, T> {
 impl<T: Scalar> Predictor<'_, T> {
     /// Writes what becomes of every input to `values`, and Σ β_l ‖difference of member l from it‖² to `spreads`.
     ///
-    /// Inputs and values are columns one after the other, at most [`ANCHORED_BLOCK`]. What becomes of an input does not depend
-    /// on the others.
-    pub(crate) fn predict(&mut self, inputs: &[T], values: &mut [T], spreads: &mut [T]) {
+    /// `read` gives the inputs by their numbers. Values are columns one after the other, and there is a spread for each; at
+    /// most [`ANCHORED_BLOCK`]. What becomes of an input does not depend on the others.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn predict(
+        &mut self,
+        read: impl FnMut(usize, &mut [T]) -> Result<()>,
+        values: &mut [T],
+        spreads: &mut [T],
+    ) -> Result<()> {
         let n_outputs = self.packed.sizes[2];
-        let count = inputs.len() / self.packed.n_inputs;
-        (0..count).for_each(|i| self.sums.padded_mut(i).fill(T::ZERO));
-        self.chosen.iter_mut().for_each(Vec::clear);
+        (0..spreads.len()).for_each(|i| self.sums.padded_mut(i).fill(T::ZERO));
         spreads.fill(T::ZERO);
-        self.look(inputs, values);
+        self.look(read, values)?;
         for number in 0..self.packed.members.len() {
             self.map(number, spreads);
         }
@@ -132,42 +162,63 @@ impl<T: Scalar> Predictor<'_, T> {
                 *spread -= energy(self.sums.padded(first + slot));
             }
         }
+        Ok(())
     }
 
     /// Writes W·u to `values`, keeps R·u, and lets every member choose.
-    fn look(&mut self, inputs: &[T], values: &mut [T]) {
+    fn look(&mut self, mut read: impl FnMut(usize, &mut [T]) -> Result<()>, values: &mut [T]) -> Result<()> {
         let [n_features, n_directions, n_outputs, _] = self.packed.sizes;
-        let blocks = inputs.chunks(GROUP * self.packed.n_inputs).zip(values.chunks_mut(GROUP * n_outputs));
-        for (number, (inputs, values)) in blocks.enumerate() {
+        let (wants_words, wants_floats) = (self.packed.has(true), self.packed.has(false));
+        for (number, values) in values.chunks_mut(GROUP * n_outputs).enumerate() {
+            let inputs = &mut self.inputs[..values.len() / n_outputs * self.packed.n_inputs];
+            for (slot, input) in inputs.chunks_exact_mut(self.packed.n_inputs).enumerate() {
+                read(number * GROUP + slot, input)?;
+            }
             multiply(&self.packed.before, inputs.chunks_exact(self.packed.n_inputs), &mut self.before);
             for (slot, value) in values.chunks_exact_mut(n_outputs).enumerate() {
                 let (features, rest) = self.before.of(slot).split_at(n_features);
                 self.chooser.push(features);
-                self.directions.padded_mut(number * GROUP + slot)[..n_directions]
-                    .copy_from_slice(&rest[..n_directions]);
+                let directions = &rest[..n_directions];
+                if wants_words {
+                    self.words.set(number * GROUP + slot, directions);
+                }
+                if wants_floats {
+                    self.directions.padded_mut(number * GROUP + slot)[..n_directions].copy_from_slice(directions);
+                }
                 value.copy_from_slice(&rest[n_directions..][..n_outputs]);
             }
-            let chosen = &mut self.chosen;
-            self.chooser.choose(|member, atom| chosen[member].push(atom));
         }
+        self.chooser.choose(&mut self.chosen);
+        Ok(())
     }
 
     /// Adds what a member makes of all inputs, atom by atom.
     fn map(&mut self, number: usize, spreads: &mut [T]) {
         let member = &self.packed.members[number];
-        self.groups.sort(&self.chosen[number], member.maps.len());
-        for (atom, map) in member.maps.iter().enumerate() {
-            for group in self.groups.of(atom).chunks(GROUP) {
-                multiply(map, group.iter().map(|&i| self.directions.column(i as usize)), &mut self.mapped);
-                let (mapped, sums, weight) = (&self.mapped, &mut self.sums, member.weight);
-                dispatch!(map.level(), simd => add(simd, mapped, (weight, group), sums, spreads));
+        let sums = &mut self.sums;
+        match &member.maps {
+            PackedMaps::Bytes(maps) => {
+                self.groups.sort(&self.chosen[number], maps.count());
+                for atom in 0..maps.count() {
+                    let inputs = (&self.words, self.groups.of(atom));
+                    maps.add(atom, inputs, member.weight, (&mut *sums, &mut *spreads));
+                }
+            }
+            PackedMaps::Floats(maps) => {
+                self.groups.sort(&self.chosen[number], maps.len());
+                for (atom, map) in maps.iter().enumerate() {
+                    for samples in self.groups.of(atom).chunks(GROUP) {
+                        let columns = samples.iter().map(|&i| self.directions.column(i as usize));
+                        multiply(map, columns, &mut Add { weight: T::from_f64(member.weight), samples, sums, spreads });
+                    }
+                }
             }
         }
     }
 }
 
 /// Multiplies a map with at most [`GROUP`] samples, wherever they lie.
-fn multiply<'a, T: Scalar>(map: &Panels<T>, samples: impl Iterator<Item = &'a [T]>, out: &mut Store<T>) {
+fn multiply<'a, T: Scalar>(map: &Panels<T>, samples: impl Iterator<Item = &'a [T]>, out: &mut impl Epilogue<T>) {
     let mut columns: [&[T]; GROUP] = [&[]; GROUP];
     let count = columns.iter_mut().zip(samples).map(|(column, sample)| *column = sample).count();
     let whole = count.next_multiple_of(TILE);
@@ -178,27 +229,37 @@ fn multiply<'a, T: Scalar>(map: &Panels<T>, samples: impl Iterator<Item = &'a [T
 }
 
 /// Adds what a map makes of its samples, by the weight of its member, to the sums and, squared, to the spreads.
-#[inline(always)]
-fn add<S: Simd, T: Scalar>(
-    simd: S,
-    mapped: &Store<T>,
-    (weight, samples): (T, &[u32]),
-    sums: &mut Columns<T>,
-    spreads: &mut [T],
-) {
-    let lanes = T::Native::<S>::LEN;
-    let by = T::Native::<S>::splat(simd, weight);
-    for (slot, &i) in samples.iter().enumerate() {
-        let mut squares = T::Native::<S>::splat(simd, T::ZERO);
-        // Both are padded with zeros to whole vectors.
-        let vectors = sums.padded_mut(i as usize).chunks_exact_mut(lanes).zip(mapped.of(slot).chunks_exact(lanes));
-        for (sums, part) in vectors {
-            let part = T::Native::<S>::from_slice(simd, part);
-            part.mul_add(by, T::Native::<S>::from_slice(simd, sums)).store_slice(sums);
-            squares = part.mul_add(part, squares);
+struct Add<'a, T> {
+    weight: T,
+    samples: &'a [u32],
+    sums: &'a mut Columns<T>,
+    spreads: &'a mut [T],
+}
+
+impl<T: Scalar> Epilogue<T> for Add<'_, T> {
+    type Carry<S: Simd> = ();
+
+    #[inline(always)]
+    fn open<S: Simd>(&self, _: S, _: usize, _: usize) {}
+
+    #[inline(always)]
+    fn consume<S: Simd>(&mut self, simd: S, (): (), (panel, slot): (usize, usize), product: Product<T::Native<S>>) {
+        let lanes = T::Native::<S>::LEN;
+        let by = T::Native::<S>::splat(simd, self.weight);
+        for (&i, parts) in self.samples[slot..].iter().zip(product) {
+            let mut squares = T::Native::<S>::splat(simd, T::ZERO);
+            // Both are padded with zeros, to whole vectors and to whole panels.
+            let sums = self.sums.padded_mut(i as usize)[panel * parts.len() * lanes..].chunks_exact_mut(lanes);
+            for (sums, part) in sums.zip(parts) {
+                part.mul_add(by, T::Native::<S>::from_slice(simd, sums)).store_slice(sums);
+                squares = part.mul_add(part, squares);
+            }
+            self.spreads[i as usize] += self.weight * squares.reduce_sum();
         }
-        spreads[i as usize] += weight * squares.reduce_sum();
     }
+
+    #[inline(always)]
+    fn close<S: Simd>(&mut self, _: S, (): (), _: usize, _: usize) {}
 }
 
 /// Σ x², in eight sums side by side so that additions do not wait for each other.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fearless_simd::{Simd, dispatch};
 
-use crate::blocks::Run;
+use crate::blocks::{Pulse, Run};
 use crate::coding::{Samples, SparseCodes};
 use crate::degradation::apply_to_columns;
 use crate::dictionary::Dictionary;
@@ -66,11 +66,12 @@ pub struct Boosting<'a, T> {
     /// ‖X‖² over the training samples by mass, known after the first round.
     energy: f64,
     members: Vec<Dictionary<T>>,
-    /// The codes of the last round, strip after strip.
-    codes: Vec<SparseCodes<T>>,
     curve: Vec<Round>,
     stopped: Option<Stop>,
 }
+
+/// A round and the codes of all samples in it, strip after strip.
+pub(crate) type CodedRound<T> = (Round, Vec<SparseCodes<T>>);
 
 /// What coding one strip leaves behind.
 struct Coded<T> {
@@ -93,7 +94,6 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             approximations: Matrix::zeros(samples.rows(), samples.columns()),
             energy: 0.0,
             members: Vec::new(),
-            codes: Vec::new(),
             curve: Vec::new(),
             stopped: None,
         })
@@ -107,6 +107,11 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// # Errors
     /// See [`Boost`].
     pub fn step(&mut self, run: Run<'_>) -> Result<Option<Round>> {
+        Ok(self.step_with_codes(run)?.map(|(round, _)| round))
+    }
+
+    /// [`Self::step`], with the codes of the round, strip after strip.
+    pub(crate) fn step_with_codes(&mut self, run: Run<'_>) -> Result<Option<CodedRound<T>>> {
         if self.stopped.is_some() {
             return Ok(None);
         }
@@ -124,7 +129,12 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     }
 
     /// A round but for the learning; `known` is the round if it has been done before.
-    pub(super) fn take(&mut self, dictionary: Dictionary<T>, known: Option<&Round>, run: Run<'_>) -> Result<Round> {
+    pub(super) fn take(
+        &mut self,
+        dictionary: Dictionary<T>,
+        known: Option<&Round>,
+        run: Run<'_>,
+    ) -> Result<CodedRound<T>> {
         (T::instances().boosting)(self, dictionary, known, run)
     }
 
@@ -134,7 +144,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         dictionary: Dictionary<T>,
         known: Option<&Round>,
         run: Run<'_>,
-    ) -> Result<Round> {
+    ) -> Result<CodedRound<T>> {
         expect_size("dictionary: number of features (that of samples)", self.samples.rows(), dictionary.n_features())?;
         let mut model = SparseModel::plain(&dictionary)?;
         if let Some(phi) = self.settings.phi {
@@ -171,31 +181,30 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             self.energy = products.error; // X_0 is zero
         }
         self.members.push(dictionary);
-        self.codes = strips.into_iter().map(|strip| strip.codes).collect();
         self.curve.push(round);
         self.masses = masses;
         self.stopped = self.reason_to_stop(errors.training);
-        Ok(round)
+        Ok((round, strips.into_iter().map(|strip| strip.codes).collect()))
     }
 
     /// Codes all samples, each without its `own` atom, and compares what they become with what they are and with what
     /// they were before.
     fn code(&self, model: &SparseModel<T>, own: Option<&[Option<usize>]>, run: Run<'_>) -> Result<Vec<Coded<T>>> {
-        let work = |(): &mut (), range: Range<usize>| {
+        let work = |(): &mut (), range: Range<usize>, pulse: &Pulse<'_>| {
             let x = strip(self.samples, range.clone())?;
             let seen = self.settings.phi.map(|phi| apply_to_columns(phi, x.view())).transpose()?;
             let mut inputs = Samples::new(seen.as_ref().unwrap_or(&x).view());
             if let Some(own) = own {
                 inputs = inputs.excluding(&own[range.clone()]);
             }
-            let coding = self.settings.coder.encode(model.basis(), &inputs, Run::threads(1))?;
+            let coding = pulse.within(|run| self.settings.coder.encode(model.basis(), &inputs, run))?;
             let energies = Vec::with_capacity(range.len());
             let unconverged = coding.report.unconverged();
             let mut coded = Coded { codes: coding.codes, energies, products: Products::default(), unconverged };
             dispatch!(best_level(), simd => self.compare(simd, model, &x, range, &mut coded));
             Ok(coded)
         };
-        run.map_blocks(self.samples.columns(), STRIP, || (), work)
+        run.map_long_blocks(self.samples.columns(), STRIP, || (), work)
     }
 
     #[inline(always)]
@@ -318,11 +327,6 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// D_l of each round.
     pub fn members(&self) -> &[Dictionary<T>] {
         &self.members
-    }
-
-    /// The codes of the last round, strip after strip.
-    pub(crate) fn last_codes(&self) -> &[SparseCodes<T>] {
-        &self.codes
     }
 
     /// α_l of each round.

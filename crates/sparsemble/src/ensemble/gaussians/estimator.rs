@@ -175,7 +175,7 @@ impl<T: Scalar> GaussianEstimator<T> {
         expect_size("measurements: number of rows (that of Φ)", self.n_measurements(), measurements.rows())?;
         let mut values = Matrix::zeros(self.members.n_features(), measurements.columns());
         let pieces = pieces(&mut values);
-        let spread = map_strips(measurements, run, |mut strip, range| {
+        let spread = map_strips(measurements, run, |mut strip, range, _| {
             for c in 0..strip.columns() {
                 strip.column_mut(c).iter_mut().zip(&self.measured_mean).for_each(|(z, mean)| *z -= *mean);
             }

@@ -120,7 +120,7 @@ impl<T: Scalar> Residuals<T> {
     fn new(samples: MatrixView<'_, T>, masses: Vec<f64>, run: Run<'_>) -> Result<Self> {
         let mut values = Matrix::zeros(samples.rows(), samples.columns());
         let pieces = pieces(&mut values);
-        let sizes = map_strips(samples, run, |strip, range| {
+        let sizes = map_strips(samples, run, |strip, range, _| {
             piece(&pieces, range.start).copy_from_slice(strip.as_slice());
             Ok(sizes(&strip))
         })?;

@@ -252,7 +252,7 @@ impl<T: Scalar> MultilevelDictionary<T> {
         work: impl Fn(Matrix<T>, Range<usize>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
         expect_size("samples: number of features (that of the levels)", self.n_inputs(), samples.rows())?;
-        map_strips(samples, run, work)
+        map_strips(samples, run, |residuals, range, _| work(residuals, range))
     }
 
     /// Codes a strip through all levels and shows what each of them leaves.

@@ -5,6 +5,8 @@
 //! opposed to that of the combination enters; the weights move towards the minimum on the new set; a weight that would
 //! become negative stops the move and its member leaves. A step that does not lower the energy is undone and its member
 //! refused until something else has helped, so no set occurs twice and rounding cannot make it go round in circles.
+//! The factor of the small problem grows by a row with each member that enters ([`Factor`]): a step costs the square of
+//! the number of members, not the cube.
 
 use super::WeightConstraint;
 
@@ -61,13 +63,12 @@ fn minimum(gram: &[f64], constraint: WeightConstraint) -> Point {
             if affine.energy <= nonnegative.energy { affine } else { nonnegative }
         }
     };
-    let mut set = ActiveSet { problem, point: start };
     if constraint.is_nonnegative() {
-        set.improve();
-    } else {
-        set.try_free(set.problem.allowed().collect());
+        return ActiveSet::new(problem, start).improve();
     }
-    set.point
+    let all: Vec<usize> = problem.allowed().collect();
+    let free = problem.point(problem.affine_minimum(&all), all);
+    if free.energy < start.energy { free } else { start }
 }
 
 /// γᵀHγ.
@@ -78,11 +79,15 @@ pub(super) fn energy(gram: &[f64], gamma: &[f64]) -> f64 {
 /// Hγ: the product of each residual with that of the combination.
 fn slopes(gram: &[f64], gamma: &[f64]) -> Vec<f64> {
     let mut slopes = vec![0.0; gamma.len()];
+    add_slopes(gram, gamma, &mut slopes);
+    slopes
+}
+
+fn add_slopes(gram: &[f64], gamma: &[f64], slopes: &mut [f64]) {
     // H is symmetric, and few weights are not zero: their rows alone are read.
     for (row, weight) in gram.chunks_exact(gamma.len()).zip(gamma).filter(|(_, weight)| weight.abs() > 0.0) {
         slopes.iter_mut().zip(row).for_each(|(slope, h)| *slope += h * weight);
     }
-    slopes
 }
 
 /// H, what may be used of it, and in what units misses are told: ‖r_i‖ · largest norm.
@@ -93,7 +98,17 @@ struct Problem<'a> {
     scales: Vec<f64>,
 }
 
+/// A member seen from the anchor of a set: its number, one over its distance to the anchor, and what its product with the
+/// anchor leaves of the anchor's energy.
+#[derive(Clone, Copy)]
+struct Other {
+    member: usize,
+    unit: f64,
+    left: f64,
+}
+
 /// Weights, the members that are free to move, Hγ and the energy γᵀHγ.
+#[derive(Clone)]
 struct Point {
     gamma: Vec<f64>,
     free: Vec<usize>,
@@ -131,9 +146,37 @@ impl<'a> Problem<'a> {
     }
 
     fn point(&self, gamma: Vec<f64>, free: Vec<usize>) -> Point {
-        let slopes = slopes(self.gram, &gamma);
-        let energy = gamma.iter().zip(&slopes).map(|(weight, slope)| weight * slope).sum();
-        Point { gamma, free, slopes, energy }
+        let mut point = Point { slopes: vec![0.0; self.size], gamma, free, energy: 0.0 };
+        self.evaluate(&mut point);
+        point
+    }
+
+    /// Computes Hγ and γᵀHγ.
+    fn evaluate(&self, point: &mut Point) {
+        point.slopes.fill(0.0);
+        add_slopes(self.gram, &point.gamma, &mut point.slopes);
+        point.energy = point.gamma.iter().zip(&point.slopes).map(|(weight, slope)| weight * slope).sum();
+    }
+
+    /// The one of least residual: the others are seen from it, as r = r_k + Σ γ_i (r_i − r_k).
+    fn anchor(&self, members: &[usize]) -> Option<usize> {
+        members.iter().copied().min_by(|&i, &j| self.at(i, i).total_cmp(&self.at(j, j)))
+    }
+
+    /// A member seen from the anchor; `None` of the anchor itself and of one that is too near to it.
+    fn seen_from(&self, anchor: usize, member: usize) -> Option<Other> {
+        let (energy, own, product) = (self.at(anchor, anchor), self.at(member, member), self.at(anchor, member));
+        let distance = own - 2.0 * product + energy;
+        (member != anchor && distance > DEPENDENT * (own + energy)).then(|| Other {
+            member,
+            unit: 1.0 / distance.sqrt(),
+            left: energy - product,
+        })
+    }
+
+    /// The cosine between two members as they are seen from the anchor.
+    fn cosine(&self, anchor: usize, a: Other, b: Other) -> f64 {
+        (self.at(a.member, b.member) - self.at(anchor, anchor) + a.left + b.left) * (a.unit * b.unit)
     }
 
     /// The γ of least energy with Σγ = 1 that uses only `members`; those that depend on others get zero.
@@ -142,23 +185,14 @@ impl<'a> Problem<'a> {
     /// matrix, scaled to a unit diagonal, is factored by Cholesky with pivots, which stops at dependent columns.
     fn affine_minimum(&self, members: &[usize]) -> Vec<f64> {
         let mut gamma = vec![0.0; self.size];
-        let Some(&anchor) = members.iter().min_by(|&&i, &&j| self.at(i, i).total_cmp(&self.at(j, j))) else {
-            return gamma;
-        };
-        let energy = self.at(anchor, anchor);
-        let distance = |i: usize| self.at(i, i) - 2.0 * self.at(anchor, i) + energy;
-        let apart = |&i: &usize| i != anchor && distance(i) > DEPENDENT * (self.at(i, i) + energy);
-        // Each of the others: its number, one over its distance, and what its product with the anchor leaves of the energy.
-        let other = |i: usize| (i, 1.0 / distance(i).sqrt(), energy - self.at(anchor, i));
-        let others: Vec<(usize, f64, f64)> = members.iter().copied().filter(apart).map(other).collect();
+        let Some(anchor) = self.anchor(members) else { return gamma };
+        let others: Vec<Other> = members.iter().filter_map(|&member| self.seen_from(anchor, member)).collect();
         let column = |b: usize, out: &mut Vec<f64>| {
-            let (j, unit, left) = others[b];
-            let row = &self.gram[j * self.size..][..self.size];
-            out.extend(others.iter().map(|&(i, other, own)| (row[i] - energy + own + left) * (unit * other)));
+            out.extend(others.iter().map(|&other| self.cosine(anchor, others[b], other)));
         };
-        let right = |a: usize| others[a].2 * others[a].1;
+        let right = |a: usize| others[a].left * others[a].unit;
         for (a, weight) in least_squares(others.len(), column, right) {
-            gamma[others[a].0] = weight * others[a].1;
+            gamma[others[a].member] = weight * others[a].unit;
         }
         gamma[anchor] = 1.0 - gamma.iter().sum::<f64>();
         gamma
@@ -184,52 +218,149 @@ impl<'a> Problem<'a> {
 struct ActiveSet<'a> {
     problem: Problem<'a>,
     point: Point,
+    /// That of the members which are free.
+    factor: Factor,
+    /// Where a step leads; space between steps.
+    next: Point,
+    target: Vec<f64>,
 }
 
-impl ActiveSet<'_> {
-    /// Lets members enter, the most promising first, until none would help.
-    fn improve(&mut self) {
-        if self.problem.constraint.sum_is_free() {
-            self.point.free.push(0); // it may have any sign, so it is always free
+impl<'a> ActiveSet<'a> {
+    fn new(problem: Problem<'a>, mut start: Point) -> Self {
+        if problem.constraint.sum_is_free() {
+            start.free.push(0); // it may have any sign, so it is always free
         }
-        self.try_free(self.point.free.clone());
+        let factor = Factor::of(&problem, &start.free);
+        Self { factor, next: start.clone(), target: vec![0.0; problem.size], point: start, problem }
+    }
+
+    /// Lets members enter, the most promising first, until none would help.
+    fn improve(mut self) -> Point {
+        if self.point.free.len() > 1 {
+            self.advance();
+        }
         let mut refused = vec![false; self.problem.size];
         // Usually each member enters once; the bound is never met but rules out an endless loop.
         for _ in 0..20 + 10 * self.problem.size {
             let misses = self.problem.misses(&self.point);
             let outside = misses.filter(|(i, miss)| *miss > SLACK && !refused[*i] && !self.point.free.contains(i));
             let Some((entering, _)) = outside.max_by(|a, b| a.1.total_cmp(&b.1)) else { break };
-            let mut free = self.point.free.clone();
-            free.push(entering);
-            if self.try_free(free) {
+            // One that depends on the others could only share their weight.
+            if self.factor.push(&self.problem, entering) && self.advance() {
                 refused.fill(false);
             } else {
                 refused[entering] = true;
             }
         }
+        self.point
     }
 
-    /// Moves to the minimum with these members free if that lowers the energy; `false`, and no change, if not.
-    fn try_free(&mut self, mut free: Vec<usize>) -> bool {
-        let mut gamma = self.point.gamma.clone();
+    /// Moves to the minimum with the members of the factor free if that lowers the energy; `false`, and no change, if not.
+    fn advance(&mut self) -> bool {
+        let (problem, factor) = (&self.problem, &mut self.factor);
+        let (gamma, target) = (&mut self.next.gamma, &mut self.target);
+        gamma.copy_from_slice(&self.point.gamma);
         loop {
-            let target = self.problem.affine_minimum(&free);
-            let blocked = |i: &usize| self.problem.must_be_nonnegative(*i) && target[*i] <= 0.0;
-            let steps = free.iter().filter(|i| blocked(i)).map(|&i| (i, ratio(gamma[i], target[i])));
+            factor.minimum(target);
+            let blocked = |i: &usize| problem.must_be_nonnegative(*i) && target[*i] <= 0.0;
+            let steps = factor.members().filter(blocked).map(|i| (i, ratio(gamma[i], target[i])));
             let Some((first, step)) = steps.min_by(|a, b| a.1.total_cmp(&b.1)) else {
-                gamma = target;
+                gamma.copy_from_slice(target);
                 break;
             };
-            gamma.iter_mut().zip(&target).for_each(|(weight, goal)| *weight += step * (goal - *weight));
+            gamma.iter_mut().zip(&*target).for_each(|(weight, goal)| *weight += step * (goal - *weight));
             gamma[first] = 0.0;
-            free.retain(|&i| i != first); // one fewer each time, so the loop ends
+            factor.remove(problem, first); // one fewer each time, so the loop ends
         }
-        let point = self.problem.point(gamma, free);
-        let helps = point.energy < self.point.energy;
+        problem.evaluate(&mut self.next);
+        let helps = self.next.energy < self.point.energy;
         if helps {
-            self.point = point;
+            self.next.free.clear();
+            self.next.free.extend(self.factor.members());
+            std::mem::swap(&mut self.point, &mut self.next);
+        } else {
+            self.factor = Factor::of(&self.problem, &self.point.free);
         }
         helps
+    }
+}
+
+/// The least-squares problem of [`Problem::affine_minimum`] for members that come and go one at a time, in the order in
+/// which they came: a Cholesky factor by rows, one over its diagonal entry last in each.
+struct Factor {
+    anchor: usize,
+    others: Vec<Other>,
+    rows: Vec<f64>,
+    /// The right side, solved forward.
+    forward: Vec<f64>,
+    /// Space to solve it back.
+    left: Vec<f64>,
+}
+
+impl Factor {
+    fn of(problem: &Problem<'_>, members: &[usize]) -> Self {
+        let anchor = problem.anchor(members).unwrap_or(1);
+        let mut factor = Self { anchor, others: Vec::new(), rows: Vec::new(), forward: Vec::new(), left: Vec::new() };
+        members.iter().for_each(|&member| _ = factor.push(problem, member));
+        factor
+    }
+
+    fn members(&self) -> impl Iterator<Item = usize> {
+        std::iter::once(self.anchor).chain(self.others.iter().map(|other| other.member))
+    }
+
+    /// Adds a member; `false`, and no change, if it depends on the others.
+    fn push(&mut self, problem: &Problem<'_>, member: usize) -> bool {
+        let Some(new) = problem.seen_from(self.anchor, member) else { return false };
+        let start = self.rows.len();
+        let (mut at, mut unexplained) = (0, 1.0);
+        for (place, &other) in self.others.iter().enumerate() {
+            let (row, own) = (&self.rows[at..at + place], &self.rows[start..]);
+            let known: f64 = row.iter().zip(own).map(|(a, b)| a * b).sum();
+            let value = (problem.cosine(self.anchor, new, other) - known) * self.rows[at + place];
+            self.rows.push(value);
+            unexplained -= value * value;
+            at += place + 1;
+        }
+        if unexplained <= DEPENDENT {
+            self.rows.truncate(start);
+            return false;
+        }
+        let unit = 1.0 / unexplained.sqrt();
+        let known: f64 = self.rows[start..].iter().zip(&self.forward).map(|(a, b)| a * b).sum();
+        self.forward.push((new.left * new.unit - known) * unit);
+        self.rows.push(unit);
+        self.others.push(new);
+        true
+    }
+
+    /// Takes a member out: those that came after it come again.
+    fn remove(&mut self, problem: &Problem<'_>, member: usize) {
+        let Some(place) = self.others.iter().position(|other| other.member == member) else {
+            let members: Vec<usize> = self.members().filter(|&other| other != member).collect();
+            *self = Self::of(problem, &members);
+            return;
+        };
+        let after = self.others.split_off(place);
+        self.rows.truncate(place * (place + 1) / 2);
+        self.forward.truncate(place);
+        after[1..].iter().for_each(|other| _ = self.push(problem, other.member));
+    }
+
+    /// The γ of least energy with Σγ = 1 that uses only its members.
+    fn minimum(&mut self, gamma: &mut [f64]) {
+        gamma.fill(0.0);
+        self.left.clone_from(&self.forward);
+        let (mut sum, mut end) = (0.0, self.rows.len());
+        for (place, other) in self.others.iter().enumerate().rev() {
+            let row = &self.rows[end - place - 1..end];
+            let y = self.left[place] * row[place];
+            self.left.iter_mut().zip(&row[..place]).for_each(|(left, value)| *left -= value * y);
+            gamma[other.member] = y * other.unit;
+            sum += y * other.unit;
+            end -= place + 1;
+        }
+        gamma[self.anchor] = 1.0 - sum;
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fearless_simd::dispatch;
 
-use crate::blocks::Run;
+use crate::blocks::{Pulse, Run};
 use crate::coding::SparseCoder;
 use crate::ensemble::Ensemble;
 use crate::ensemble::strips::{STRIP, strip};
@@ -193,11 +193,11 @@ impl<T: Scalar> Ensemble<T> {
         expect_size("targets: number of features (that of the approximations)", self.n_features(), targets.rows())?;
         expect_size("targets: number of samples", samples.columns(), targets.columns())?;
         let offsets = self.offsets();
-        let walk = |range: Range<usize>, visit: &mut Visit<'_, T>| {
+        let walk = |range: Range<usize>, run: Run<'_>, visit: &mut Visit<'_, T>| {
             let (mut members, mut target) = (self.room(self.n_models()), vec![T::ZERO; self.n_features()]);
             for start in range.clone().step_by(STRIP) {
                 let range = start..(start + STRIP).min(range.end);
-                let codes = self.encode(&strip(samples, range.clone())?, coder)?.codes;
+                let codes = self.encode(&strip(samples, range.clone())?, coder, run)?.codes;
                 for (slot, sample) in range.enumerate() {
                     targets.copy_column(sample, &mut target);
                     let code = (&codes, slot);
@@ -207,7 +207,10 @@ impl<T: Scalar> Ensemble<T> {
             }
             Ok(())
         };
-        run.map_blocks(samples.columns(), group, || (), |(), range| work(&|visit| walk(range.clone(), visit)))
+        let of_group = |(): &mut (), range: Range<usize>, pulse: &Pulse<'_>| {
+            pulse.within(|run| work(&|visit| walk(range.clone(), run, visit)))
+        };
+        run.map_long_blocks(samples.columns(), group, || (), of_group)
     }
 }
 

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
+use fearless_simd::dispatch;
+
 use crate::blocks::Run;
 use crate::coding::SparseCodes;
 use crate::error::{Error, Result, expect_size};
+use crate::kernels::best_level;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
-use crate::sums::product;
+use crate::sums::{product, product_by};
 
 use super::{WeightConstraint, active_set};
 
@@ -137,7 +140,11 @@ impl Hull {
     fn fill_gram(&self, sample: &[f64], products: &mut [f64], gram: &mut [f64]) -> Result<()> {
         let energy = product(sample, sample);
         expect_squarable("samples", energy)?;
-        products.iter_mut().enumerate().for_each(|(i, value)| *value = product(sample, self.points.column(i)));
+        dispatch!(best_level(), simd => {
+            for (i, value) in products.iter_mut().enumerate() {
+                *value = product_by(simd, sample, self.points.column(i));
+            }
+        });
         let size = self.count() + 1;
         let rows = gram[size..].chunks_exact_mut(size).zip(self.products.chunks_exact(size - 1));
         for ((row, between), own) in rows.zip(&*products) {

@@ -117,6 +117,15 @@ fn a_jpeg_file_without_its_end_is_refused_and_one_with_more_after_it_is_not() {
 }
 
 #[test]
+fn of_a_file_that_is_empty_or_cut_off_it_is_said_so() {
+    let png = encode_png(&picture(1.0), BitDepth::Eight).unwrap();
+    for length in [20, png.len() / 2] {
+        assert!(reason(decode(&png[..length])).contains("ends before its picture"), "cut at {length}");
+    }
+    assert!(reason(decode(b"")).starts_with("the file is empty"));
+}
+
+#[test]
 fn writing_replaces_a_file_and_leaves_nothing_else_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("picture.png");

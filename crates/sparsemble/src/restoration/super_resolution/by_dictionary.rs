@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::blocks::Run;
+use crate::blocks::{Pulse, Run};
 use crate::coding::SparseCoder;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
@@ -120,7 +120,10 @@ impl<'a, T: Scalar> ByDictionary<'a, T> {
         let (pixels, part) = (bicubic.samples().len(), bicubic.samples().len() / 8);
         let coding = run.part(0..pixels, pixels + part);
         let places = Places::new(bicubic.size(), side);
-        let bands = coding.map_blocks(places.down, BAND, || (), |(), rows| self.band(&bicubic, &places, rows))?;
+        let band = |(): &mut (), rows: Range<usize>, pulse: &Pulse<'_>| {
+            pulse.within(|run| self.band(&bicubic, &places, rows, run))
+        };
+        let bands = coding.map_long_blocks(places.down, BAND, || (), band)?;
         let Restored { image, deviation } = places.mean(bands, bicubic)?;
         let estimate = image.quantised(BitDepth::Eight);
         let image = self.back_projection.apply(&estimate, small, run.part(pixels..pixels + part, pixels + part))?;
@@ -145,7 +148,7 @@ impl<'a, T: Scalar> ByDictionary<'a, T> {
     }
 
     /// The sums of all patches that begin in these rows of patches.
-    fn band(&self, bicubic: &GrayImage, places: &Places, rows: Range<usize>) -> Result<Band> {
+    fn band(&self, bicubic: &GrayImage, places: &Places, rows: Range<usize>, run: Run<'_>) -> Result<Band> {
         let mut band = Band::new(places, &rows);
         let patches = rows.start * places.across..rows.end * places.across;
         for start in patches.clone().step_by(CHUNK) {
@@ -153,7 +156,7 @@ impl<'a, T: Scalar> ByDictionary<'a, T> {
             let origins: Vec<_> = chunk.map(|patch| places.origin(patch)).collect();
             let mut features = gradient_features::<T>(bicubic, places.side, &origins)?;
             (0..origins.len()).for_each(|patch| shorten(features.column_mut(patch)));
-            let found = self.model.approximate(features.view(), self.coder, Run::threads(1))?;
+            let found = self.model.approximate(features.view(), self.coder, run)?;
             for (patch, &origin) in origins.iter().enumerate() {
                 let estimate = Estimate {
                     patch: found.values.column(patch),

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::image::{GrayImage, Interpolation, Resampling, Size, to_rgb, to_ycbcr};
 
 use super::super::Restored;
+use super::cut_out;
 use super::enlarge::Enlarge;
 
 /// About how many pixels of the result are made at a time.
@@ -98,7 +99,7 @@ impl<'a> Enlargement<'a> {
     }
 
     /// Some rows of the result. `source` is asked for rows of the picture: grey, grey and alpha, red, green and blue, or
-    /// these and alpha.
+    /// these and alpha. Colours of pixels of which nothing is seen do not count: those around them do.
     ///
     /// # Errors
     /// Those of `source` and of the method; if there are no such rows; if `source` gives none or more than four planes.
@@ -114,6 +115,9 @@ impl<'a> Enlargement<'a> {
         let needed = self.needed(&rows);
         let mut planes = source(needed.clone())?;
         let alpha = if planes.len().is_multiple_of(2) { planes.pop() } else { None };
+        if alpha.as_ref().is_some_and(cut_out::hides) {
+            planes = self.cut_out(&needed, source)?;
+        }
         let interpolated = |plane: &GrayImage| self.interpolation.rows(plane, needed.start, rows.clone(), run.silent());
         let (mut made, deviation) = match <[GrayImage; 3]>::try_from(planes) {
             Ok(rgb) => {
@@ -148,6 +152,19 @@ impl<'a> Enlargement<'a> {
         start..end
     }
 
+    /// Some rows of the colours, with those under transparent pixels taken from what is seen around them.
+    fn cut_out(
+        &self,
+        rows: &Range<usize>,
+        source: &dyn Fn(Range<usize>) -> Result<Vec<GrayImage>>,
+    ) -> Result<Vec<GrayImage>> {
+        let start = rows.start.saturating_sub(cut_out::REACH);
+        let mut planes = source(start..(rows.end + cut_out::REACH).min(self.from.height))?;
+        let Some(alpha) = planes.pop() else { return Ok(planes) };
+        let size = Size { width: self.from.width, height: rows.len() };
+        cut_out::filled(&planes, &alpha)?.iter().map(|plane| plane.cropped((rows.start - start, 0), size)).collect()
+    }
+
     /// The brightness of some rows from that of a strip of the picture that begins at row `first`.
     fn brightness(&self, strip: &GrayImage, first: usize, rows: &Range<usize>, run: Run<'_>) -> Result<Restored> {
         if let Some(direct) = &self.direct {
@@ -178,7 +195,7 @@ mod tests {
 
     fn picture(channels: usize) -> Vec<GrayImage> {
         let plane =
-            |c: usize| GrayImage::from_fn(SMALL, |row, column| ((row * row + 7 * column + 50 * c) % 251) as f64);
+            |c: usize| GrayImage::from_fn(SMALL, |row, column| (1 + (row * row + 7 * column + 50 * c) % 251) as f64);
         (0..channels).map(|channel| plane(channel).unwrap()).collect()
     }
 
@@ -264,6 +281,32 @@ mod tests {
             let expected = method.enlarge(plane, Run::default()).unwrap().image;
             assert!(expected.samples().iter().zip(found).all(|(a, b)| (a - b).abs() < 1e-9));
         }
+    }
+
+    #[test]
+    fn a_cut_out_keeps_its_colours_to_the_edge() {
+        // A red disc on black of which nothing is seen.
+        let inside = |row: usize, column: usize| (row as f64 - 20.0).hypot(column as f64 - 5.0) < 4.5;
+        let plane = |seen: f64| GrayImage::from_fn(SMALL, |row, column| if inside(row, column) { seen } else { 0.0 });
+        let picture = [255.0, 40.0, 40.0, 255.0].map(|seen| plane(seen).unwrap());
+        let source = |rows: Range<usize>| {
+            let size = Size { width: SMALL.width, height: rows.len() };
+            picture.iter().map(|plane| plane.cropped((rows.start, 0), size)).collect()
+        };
+        let method = Interpolated::new(2, Interpolation::Bicubic).unwrap();
+        let enlargement = Enlargement::new(&method, SMALL, Size { width: 22, height: 80 }).unwrap();
+        let mut seen = 0;
+        for start in (0..80).step_by(16) {
+            let strip = enlargement.rows(start..start + 16, &source, Run::default()).unwrap().planes;
+            for pixel in (0..strip[3].samples().len()).filter(|&pixel| strip[3].samples()[pixel] > 0.5) {
+                seen += 1;
+                for (plane, expected) in strip.iter().zip([255.0, 40.0, 40.0]) {
+                    let found = plane.samples()[pixel];
+                    assert!((found - expected).abs() < 1.0, "{found} for {expected} at {pixel} of the rows from {start}");
+                }
+            }
+        }
+        assert!(seen > 200, "{seen}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::restoration::Restored;
 use crate::scalar::Scalar;
 
 use super::enlarge::Enlarge;
-use super::stage::{Enlarged, Stage};
+use super::stage::{Enlarged, Space, Stage};
 use super::windows::Windows;
 
 /// Pixels of the enlarged picture that are worked on at a time.
@@ -27,8 +27,8 @@ impl<T: Scalar> Upscaler<T> {
     /// The picture, `scale` times as wide and high, with what each pixel's error may be.
     ///
     /// # Cost
-    /// For each pixel of the small picture and each member of each stage, one product with all anchors and one with a
-    /// map. Memory is that of the pictures and about 200 MB; see [`enlarge_rows`](Self::enlarge_rows) for less.
+    /// For each pixel of the small picture and each member of each stage, a product with each anchor near it and one
+    /// with a map. Memory is that of the pictures and about 200 MB; see [`enlarge_rows`](Self::enlarge_rows) for less.
     ///
     /// # Errors
     /// If a sample is not finite or beyond ±10⁹, or the run was interrupted.
@@ -38,9 +38,10 @@ impl<T: Scalar> Upscaler<T> {
         let strip = self.strip_rows(width);
         let pixels = width.saturating_mul(height).saturating_mul(self.scale() * self.scale());
         let (mut samples, mut deviations) = (Vec::with_capacity(pixels), Vec::with_capacity(pixels));
+        let mut space = Space::default();
         for start in (0..height).step_by(strip) {
             let rows = start..(start + strip).min(height);
-            let enlarged = self.strip(image, rows.clone(), run.part(rows, height))?;
+            let enlarged = self.strip(image, rows.clone(), &mut space, run.part(rows, height))?;
             samples.extend(enlarged.samples.into_iter().map(Scalar::to_f64));
             deviations.extend(enlarged.variances.into_iter().map(|variance| CALIBRATION * variance.to_f64().sqrt()));
         }
@@ -62,7 +63,7 @@ impl<T: Scalar> Upscaler<T> {
             return Err(Error::parameter("rows", given, "must be some of the rows of the image"));
         }
         let size = Size { width: self.scale() * image.size().width, height: self.scale() * rows.len() };
-        let enlarged = self.strip(image, rows, run)?;
+        let enlarged = self.strip(image, rows, &mut Space::default(), run)?;
         let samples = enlarged.samples.into_iter().map(Scalar::to_f64).collect();
         let deviations = enlarged.variances.into_iter().map(|variance| CALIBRATION * variance.to_f64().sqrt());
         Ok(Restored { image: GrayImage::new(size, samples)?, deviation: GrayImage::new(size, deviations.collect())? })
@@ -79,7 +80,7 @@ impl<T: Scalar> Upscaler<T> {
     }
 
     /// All stages on these rows, each on as many more as the next one looks at.
-    fn strip(&self, image: &GrayImage, rows: Range<usize>, run: Run<'_>) -> Result<Enlarged<T>> {
+    fn strip(&self, image: &GrayImage, rows: Range<usize>, space: &mut Space<T>, run: Run<'_>) -> Result<Enlarged<T>> {
         let (height, count) = (image.size().height, self.stages().len());
         let mut wanted = vec![rows; count];
         for number in (1..count).rev() {
@@ -94,7 +95,8 @@ impl<T: Scalar> Upscaler<T> {
                 ensemble: self.stages()[number].ensemble(),
                 doubts: number + 1 == count,
             };
-            so_far = Some(stage.enlarge(image, so_far.as_ref(), rows, run.part(number..number + 1, count))?);
+            let part = run.part(number..number + 1, count);
+            so_far = Some(stage.enlarge(image, so_far.as_ref(), rows, space, part)?);
         }
         so_far.ok_or(Error::Empty { what: "upscaler", unit: "stage" })
     }

@@ -18,6 +18,7 @@ mod back_projection;
 mod by_dictionary;
 mod by_rows;
 mod cascade;
+mod cut_out;
 mod enlarge;
 mod features;
 #[cfg(feature = "io")]

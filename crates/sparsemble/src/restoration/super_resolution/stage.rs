@@ -37,6 +37,14 @@ impl<T: Scalar> Enlarged<T> {
     }
 }
 
+/// The room for the blocks of a strip, which stages and strips use one after the other: to get so much memory takes as
+/// long as to fill it several times.
+#[derive(Debug, Default)]
+pub(super) struct Space<T> {
+    values: Vec<T>,
+    spreads: Vec<T>,
+}
+
 /// A stage ready to work.
 pub(super) struct Stage<'a, T> {
     pub(super) windows: Windows,
@@ -52,11 +60,12 @@ impl<T: Scalar> Stage<'_, T> {
         low: &GrayImage,
         so_far: Option<&Enlarged<T>>,
         rows: Range<usize>,
+        space: &mut Space<T>,
         run: Run<'_>,
     ) -> Result<Enlarged<T>> {
         let Size { width, height } = low.size();
         let around = rows.start.saturating_sub(1)..(rows.end + 1).min(height);
-        let blocks = self.predict(low, so_far, around, run)?;
+        let blocks = self.predict(low, so_far, around, space, run)?;
         let parts = run.silent().map_blocks(
             rows.len(),
             ROWS,
@@ -73,41 +82,49 @@ impl<T: Scalar> Stage<'_, T> {
     }
 
     /// The blocks of all pixels in these rows.
-    fn predict(
+    fn predict<'a>(
         &self,
         low: &GrayImage,
         so_far: Option<&Enlarged<T>>,
         rows: Range<usize>,
+        space: &'a mut Space<T>,
         run: Run<'_>,
-    ) -> Result<Blocks<T>> {
+    ) -> Result<Blocks<'a, T>> {
         let (size, windows) = (low.size(), self.windows);
         let high = so_far.map(|so_far| so_far.strip(size, windows.scale, rows.clone(), windows.high_margin()));
         let low = Strip::new(size, rows.clone(), windows.low_margin(), |row, out: &mut [T]| {
             out.iter_mut().zip(low.row(row)).for_each(|(out, &value)| *out = T::from_f64(value));
         });
         let (n_pixels, n_outputs) = (rows.len() * size.width, windows.n_outputs());
-        let mut values = vec![T::ZERO; n_pixels * n_outputs];
-        let mut spreads = vec![T::ZERO; n_pixels];
-        let (value_pieces, spread_pieces) = (pieces(&mut values, n_outputs), pieces(&mut spreads, 1));
-        let space = || (self.ensemble.predictor(), Vec::new(), Vec::new());
-        run.map_blocks(n_pixels, ANCHORED_BLOCK, space, |(predictor, inputs, means), range| {
-            let number = range.start / ANCHORED_BLOCK;
-            inputs.resize(range.len() * windows.n_inputs(), T::ZERO);
-            means.clear();
-            for (pixel, input) in range.zip(inputs.chunks_exact_mut(windows.n_inputs())) {
-                let place = (rows.start + pixel / size.width, pixel % size.width);
-                means.push(windows.copy_input(place, &low, high.as_ref(), input));
-            }
-            let mut values = piece(&value_pieces[number]);
-            predictor.predict(inputs, &mut values, &mut piece(&spread_pieces[number]));
-            for (block, &mean) in values.chunks_exact_mut(n_outputs).zip(means.iter()) {
-                for value in block {
-                    *value += mean;
+        let Space { values, spreads } = space;
+        values.resize(n_pixels * n_outputs, T::ZERO);
+        spreads.resize(n_pixels, T::ZERO);
+        let (value_pieces, spread_pieces) = (pieces(values, n_outputs), pieces(spreads, 1));
+        run.map_blocks(
+            n_pixels,
+            ANCHORED_BLOCK,
+            || (self.ensemble.predictor(), Vec::new()),
+            |(predictor, means), range| {
+                let number = range.start / ANCHORED_BLOCK;
+                means.clear();
+                let read = |i: usize, input: &mut [T]| {
+                    let pixel = range.start + i;
+                    let place = (rows.start + pixel / size.width, pixel % size.width);
+                    means.push(windows.copy_input(place, &low, high.as_ref(), input));
+                    Ok(())
+                };
+                let mut values = piece(&value_pieces[number]);
+                predictor.predict(read, &mut values, &mut piece(&spread_pieces[number]))?;
+                for (block, &mean) in values.chunks_exact_mut(n_outputs).zip(means.iter()) {
+                    for value in block {
+                        *value += mean;
+                    }
                 }
-            }
-            Ok(())
-        })?;
+                Ok(())
+            },
+        )?;
         drop((value_pieces, spread_pieces));
+        let (values, spreads) = (values.as_slice(), spreads.as_slice());
         Ok(Blocks { windows, rows, width: size.width, values, spreads })
     }
 }
@@ -122,17 +139,17 @@ fn piece<'a, 'b, T>(piece: &'a Mutex<&'b mut [T]>) -> MutexGuard<'a, &'b mut [T]
 }
 
 /// The blocks of the pixels in some rows of the small picture, each of 3 × 3 pixels in the enlarged one.
-struct Blocks<T> {
+struct Blocks<'a, T> {
     windows: Windows,
     rows: Range<usize>,
     /// Of the small picture.
     width: usize,
-    values: Vec<T>,
+    values: &'a [T],
     /// How far apart the members are, for each block: the squares of all its pixels together.
-    spreads: Vec<T>,
+    spreads: &'a [T],
 }
 
-impl<T: Scalar> Blocks<T> {
+impl<T: Scalar> Blocks<'_, T> {
     /// The mean of all blocks over each pixel of the enlarged picture in these rows of the small one, and, if `doubts`, how
     /// far apart blocks and members are.
     fn average(&self, rows: Range<usize>, doubts: bool) -> (Vec<T>, Vec<T>) {

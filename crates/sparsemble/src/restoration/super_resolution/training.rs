@@ -11,7 +11,7 @@ use crate::scalar::Scalar;
 
 use super::photos::{Photo, PhotoPairs};
 use super::settings::UpscalerLearner;
-use super::stage::Stage;
+use super::stage::{Space, Stage};
 use super::windows::ORIENTATIONS;
 
 /// The method's name in a model's record.
@@ -215,12 +215,12 @@ impl<T: Scalar> UpscalerLearning<T> {
         let ensembles = (0..folds).map(strangers).collect::<Result<Vec<_>>>()?;
         let windows = self.settings.stages[number].windows(self.settings.scale);
         let count = self.photos.len();
-        let mut enlarged = Vec::with_capacity(count);
+        let (mut enlarged, mut space) = (Vec::with_capacity(count), Space::default());
         for (number, photo) in self.photos.iter().enumerate() {
             let stage = Stage { windows, ensemble: &ensembles[photo.fold], doubts: false };
             let rows = 0..photo.low.size().height;
             let run = run.part(number..number + 1, count);
-            enlarged.push(stage.enlarge(&photo.low, photo.so_far.as_ref(), rows, run)?);
+            enlarged.push(stage.enlarge(&photo.low, photo.so_far.as_ref(), rows, &mut space, run)?);
         }
         self.photos.iter_mut().zip(enlarged).for_each(|(photo, enlarged)| photo.so_far = Some(enlarged));
         Ok(())

@@ -1,5 +1,6 @@
 """Arguments as SPAMS has them: signals in columns, modes by number, options that must be as they are."""
 
+import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -83,16 +84,20 @@ def positive(function: str, lambda1: Any) -> float:
     """Return λ₁, or say what is wrong with it."""
     if lambda1 is None:
         raise ValueError(f"{function}: lambda1 must be given")
-    if not (np.ndim(lambda1) == 0 and lambda1 > 0 and np.isfinite(lambda1)):
+    if not (_is_number(lambda1) and lambda1 > 0 and np.isfinite(lambda1)):
         raise ValueError(f"{function}: lambda1={lambda1}: must be one positive number")
     return float(lambda1)
 
 
 def count(name: str, value: Any) -> int:
     """Return a number of things, or say what is wrong with it."""
-    if not (np.ndim(value) == 0 and value == int(value) and value >= 1):
+    if not (_is_number(value) and value >= 1 and float(value).is_integer()):
         raise ValueError(f"{name}={value}: must be a whole number, at least 1")
     return int(value)
+
+
+def _is_number(value: Any) -> bool:
+    return np.ndim(value) == 0 and isinstance(np.asarray(value).item(), numbers.Real)
 
 
 def threads(numThreads: int) -> int | None:

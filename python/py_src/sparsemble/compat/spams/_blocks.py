@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsemble import _native
-from sparsemble.compat.spams._arguments import rows_of
+from sparsemble.compat.spams._arguments import count, rows_of
 
 
 def im2col_sliding(A: ArrayLike, m: int, n: int, RGB: bool = False) -> NDArray[Any]:
@@ -42,7 +42,8 @@ def im2col_sliding(A: ArrayLike, m: int, n: int, RGB: bool = False) -> NDArray[A
     picture = rows_of("A", A).T
     if RGB:
         picture = np.concatenate([picture[:, channel::3] for channel in range(3)], axis=1)
-    if not (1 <= m <= picture.shape[0] and 1 <= n <= picture.shape[1]):
+    m, n = count("m", m), count("n", n)
+    if not (m <= picture.shape[0] and n <= picture.shape[1]):
         raise ValueError(f"m={m}, n={n}: blocks must fit into a picture of shape {picture.shape}")
     blocks = _native.sliding_blocks(np.asfortranarray(picture).T, (m, n))
     return blocks.T

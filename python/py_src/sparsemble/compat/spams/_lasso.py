@@ -187,7 +187,7 @@ def lassoWeighted(
            [3. ]])
     """
     weights = np.asarray(W)
-    expected = (np.shape(D)[1], np.shape(X)[1])
+    expected = (len(rows_of("D", D)), len(rows_of("X", X)))
     if weights.shape != expected:
         raise ValueError(f"W has shape {weights.shape}; it must be {expected}, a weight for each coefficient")
     options = _penalty("lassoWeighted", mode, lambda1, 0.0)

@@ -157,6 +157,11 @@ log_deprecated, logName
     options |= {"positive_dict": bool(posD), "n_threads": threads(numThreads), "random_state": 0}
     samples = rows_of("X", X)
     start = None if D is None else rows_of("D", D)
+    if start is not None and start.shape[1] != samples.shape[1]:
+        raise ValueError(
+            f"D has shape {start.T.shape} and X {samples.T.shape}; signals and atoms are columns, so both "
+            "need the same number of rows"
+        )
     n_atoms = len(start) if start is not None else count("K", K)
     if n_atoms > len(samples) and start is None and model is None:
         raise ValueError(f"K={K}: there are only {len(samples)} signals to start from; give fewer, or D")

@@ -14,6 +14,7 @@ from sparsemble.compat.spams._arguments import (
     multiplied,
     observed_share,
     positive,
+    rows_of,
 )
 
 
@@ -158,7 +159,7 @@ def _pursue(
     """Choose atoms greedily, with limits for all signals or for each; `min_gain` is for all of them."""
     if L is None and eps is None and min_gain is None:
         raise ValueError("give L, the most atoms, eps, the largest squared error, or both")
-    n = np.shape(X)[1]
+    n = len(rows_of("X", X))
     scales = np.ones(n)
     options: dict[str, Any] = {"method": "ormp", "min_gain": min_gain}
     if np.ndim(eps) == 1 and not np.any(eps):

@@ -1,0 +1,1 @@
+"""The parts of the choice of clustering's defaults."""
