@@ -8,7 +8,6 @@ use clap::{Args, ValueEnum};
 use sparsemble_paper::Contender;
 
 use super::{BatchArguments, PROJECTIONS, RunArguments};
-use crate::options::parsed;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

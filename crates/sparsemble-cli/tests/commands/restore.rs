@@ -120,7 +120,10 @@ fn the_preset_of_the_paper_is_the_reading_of_table_1() {
         assert_eq!(told["psnr_linear"], *linear, "{method}");
     }
     let (text, _) = program.succeed("recover z.npz --reference photo.png --force -o out.png");
-    assert!(text.contains(&format!("; linear estimator (LMMSE) {:.2} dB", linear.unwrap().as_f64().unwrap())), "{text}");
+    assert!(
+        text.contains(&format!("; linear estimator (LMMSE) {:.2} dB", linear.unwrap().as_f64().unwrap())),
+        "{text}"
+    );
     assert!(program.fail("recover z.npz --preset paper --noise 3 -o x.png", 2).contains("have their λ for it"));
     assert_eq!(program.run("recover z.npz --preset paper --method mld -o x.png").status.code(), Some(2));
 }

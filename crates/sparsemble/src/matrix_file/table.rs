@@ -147,7 +147,9 @@ impl<T: Scalar> Samples<T> {
             if Some(column) == classes {
                 if field.is_empty() {
                     let column = column + 1;
-                    return Err(format!("line {line}, column {column}: the class is missing; leave the line out").into());
+                    return Err(
+                        format!("line {line}, column {column}: the class is missing; leave the line out").into()
+                    );
                 }
                 self.classes.push(field.to_owned());
                 continue;

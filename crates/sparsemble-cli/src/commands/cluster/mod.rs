@@ -23,9 +23,8 @@ use crate::output::{claim, claim_for, claim_page, print, warn};
 use crate::progress::Progress;
 
 /// What columns are called that are hardly features.
-const LABEL_NAMES: [&str; 11] = [
-    "label", "labels", "class", "classes", "target", "cluster", "category", "kind", "species", "digit", "y",
-];
+const LABEL_NAMES: [&str; 11] =
+    ["label", "labels", "class", "classes", "target", "cluster", "category", "kind", "species", "digit", "y"];
 
 pub(crate) fn run(arguments: &ClusterArguments) -> Result<()> {
     let output = output(arguments);
@@ -36,7 +35,8 @@ pub(crate) fn run(arguments: &ClusterArguments) -> Result<()> {
     if let Some(path) = arguments.save_graph.as_ref().filter(|path| path.extension().is_none_or(|end| end != "npz")) {
         return Err(Usage(format!("--save-graph {}: the name must end in .npz", path.display())).into());
     }
-    if arguments.spectral.form == GraphForm::Implicit && (arguments.save_graph.is_some() || arguments.report.is_some()) {
+    if arguments.spectral.form == GraphForm::Implicit && (arguments.save_graph.is_some() || arguments.report.is_some())
+    {
         let message = "--form implicit forms no graph, which --save-graph and --report show; leave out one of them";
         return Err(Usage(message.to_owned()).into());
     }
@@ -92,7 +92,9 @@ fn cluster<T: Scalar>(arguments: &ClusterArguments) -> Result<()> {
 /// Says so if a column looks like the classes, or like the numbers of the rows, and is taken for a feature.
 fn warn_of_labels<T: Scalar>(arguments: &ClusterArguments, data: &LabelledSamples<T>) -> Result<()> {
     if data.names.first().is_some_and(String::is_empty) {
-        warn("the first column has no name and is taken for a feature; if it numbers the rows, write the table without it")?;
+        warn(
+            "the first column has no name and is taken for a feature; if it numbers the rows, write the table without it",
+        )?;
     }
     let looks_like_it = |name: &&String| LABEL_NAMES.iter().any(|label| name.eq_ignore_ascii_case(label));
     match data.names.iter().find(looks_like_it).filter(|_| arguments.label_column.is_none()) {

@@ -302,7 +302,10 @@ mod tests {
                 seen += 1;
                 for (plane, expected) in strip.iter().zip([255.0, 40.0, 40.0]) {
                     let found = plane.samples()[pixel];
-                    assert!((found - expected).abs() < 1.0, "{found} for {expected} at {pixel} of the rows from {start}");
+                    assert!(
+                        (found - expected).abs() < 1.0,
+                        "{found} for {expected} at {pixel} of the rows from {start}"
+                    );
                 }
             }
         }

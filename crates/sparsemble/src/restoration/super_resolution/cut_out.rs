@@ -33,7 +33,8 @@ pub(super) fn filled(planes: &[GrayImage], alpha: &GrayImage) -> Result<Vec<Gray
 
 /// The sum of the values around each pixel, up to [`REACH`] away.
 fn sums_around(values: &[f64], Size { width, height }: Size) -> Vec<f64> {
-    let around = |centre: usize, end: usize| -> Range<usize> { centre.saturating_sub(REACH)..(centre + REACH + 1).min(end) };
+    let around =
+        |centre: usize, end: usize| -> Range<usize> { centre.saturating_sub(REACH)..(centre + REACH + 1).min(end) };
     let along_rows: Vec<f64> = values
         .chunks_exact(width)
         .flat_map(|row| (0..width).map(move |column| row[around(column, width)].iter().sum()))
