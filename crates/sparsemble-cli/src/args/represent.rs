@@ -84,7 +84,7 @@ pub(crate) struct ReconstructArguments {
     pub(crate) samples: Option<PathBuf>,
 
     /// The samples are measurements, made by the Φ that the model was trained through.
-    #[arg(long, requires = "samples")]
+    #[arg(long, conflicts_with = "codes")]
     pub(crate) measurements: bool,
 
     /// The file of approximations to write, a sample a row: .npy or .csv.
