@@ -113,9 +113,10 @@ proptest! {
     #[test]
     fn integer_masses_are_repeated_samples(seed: u64, n_atoms in 2_usize..12, n_dead in 0_usize..4) {
         let (mut samples, start) = random::<f64>(seed, (7, n_atoms, 30));
-        // Atoms of which no sample has anything: they are dead, and replaced.
+        // Atoms of which neither a sample nor another atom has anything: they are dead, and replaced.
         (0..30).for_each(|i| samples.column_mut(i)[6] = 0.0);
         let mut start = start.atoms().clone();
+        (0..n_atoms).for_each(|j| start.column_mut(j)[6] = 0.0);
         let nothing = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
         (0..n_dead.min(n_atoms)).for_each(|j| start.column_mut(j).copy_from_slice(&nothing));
         let start = Dictionary::new(start).unwrap();
