@@ -31,6 +31,9 @@ impl<T> From<Loaded<T>> for Held<T> {
     }
 }
 
+/// Approximations, their spread if there are members that differ, and how many samples did not converge.
+pub(crate) type Approximated<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyArray1<f64>>>, usize);
+
 impl<T: Scalar + Element> Held<T> {
     pub(crate) fn transform<'py>(
         &self,
@@ -49,7 +52,7 @@ impl<T: Scalar + Element> Held<T> {
         py: Python<'py>,
         samples: &Bound<'py, PyUntypedArray>,
         run: RunOptions,
-    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyArray1<f64>>>, usize)> {
+    ) -> PyResult<Approximated<'py>> {
         let samples = Rows::<T>::new(samples)?;
         let (x, coder) = (samples.columns()?, self.coder().map_err(to_python)?);
         let result = run.call(py, |run| self.model.approximate(x, &coder, run))?;

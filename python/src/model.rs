@@ -13,7 +13,7 @@ use crate::array::rows_of;
 use crate::coding::{Csr, Report};
 use crate::degradation::{self, Phi};
 use crate::error::to_python;
-use crate::held::{CodeArrays, Held};
+use crate::held::{Approximated, CodeArrays, Held};
 use crate::parameters::coder_dict;
 use crate::run::RunOptions;
 
@@ -107,7 +107,7 @@ impl Model {
         py: Python<'py>,
         samples: Bound<'py, PyUntypedArray>,
         run: RunOptions,
-    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyArray1<f64>>>, usize)> {
+    ) -> PyResult<Approximated<'py>> {
         each!(self, held => held.approximate(py, &samples, run))
     }
 

@@ -57,13 +57,14 @@ fn the_demo_beats_its_baselines_and_writes_pictures_that_match_its_table() {
     for task in results["pictures"].as_array().unwrap() {
         let name = |value: &Value| written.join(value.as_str().unwrap());
         let original = read_picture(name(&task["original"])).unwrap();
-        for answer in task["answers"].as_array().unwrap() {
+        for (place, answer) in task["answers"].as_array().unwrap().iter().enumerate() {
             let picture = read_picture(name(&answer["file"])).unwrap();
             let (protocol, shave) =
                 if task["task"] == "enlarge" { (Protocol::Brightness, 2) } else { (Protocol::Colours, 0) };
             let measured = Quality::of(&original, &picture, protocol, shave, Run::default()).unwrap().psnr;
             assert!((measured - answer["psnr"].as_f64().unwrap()).abs() < 1e-9);
-            assert!(table.contains(&format!("{measured:.2} dB")), "{measured}: {table}");
+            // What it was before is seen on the page.
+            assert!(place == 0 || table.contains(&format!("{measured:.2} dB")), "{measured}: {table}");
         }
     }
     assert_eq!(read(written.join("enlarge-small.png")).unwrap().size(), Size { width: 225, height: 150 });

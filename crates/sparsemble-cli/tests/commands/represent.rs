@@ -78,6 +78,10 @@ fn levels_code_in_their_own_way_and_one_dictionary_has_no_spread() {
     assert!(program.bytes("a.npy") == program.bytes("b.npy"));
     let usage = program.fail("encode m samples.npy -o c.npz --sparsity 2", 2);
     assert_eq!(usage, "a multilevel dictionary codes in its own way; leave the coder out");
+    program.succeed("reconstruct m --samples samples.npy -o c.npy --spread s.npy");
+    let spread = read::<f64>(program.path("s.npy")).unwrap().to_matrix().into_vec();
+    assert!(spread.len() == 300 && spread.iter().any(|spread| *spread > 0.0));
+    let program = trained::<f32>("--method mld --atoms 4 --levels 3");
     let spread = program.fail("reconstruct m --samples samples.npy -o c.npy --spread s.npy", 1);
     assert_eq!(spread, "--spread: the model has one dictionary, and none that it can differ from; leave it out");
 }

@@ -240,7 +240,7 @@ fn a_warm_start_goes_on_from_the_atoms_of_a_model_and_resumes() {
     let error = |report: &serde_json::Value| report["error"].as_f64().unwrap();
     assert!(error(&warm) <= error(&first) * (1.0 + 1e-6) && error(&warm) < error(&cold), "{warm} {first} {cold}");
     assert_eq!(warm["model"]["n_atoms"], 12);
-    assert!(program.succeed("info warm").0.contains("warm_start=first"));
+    assert!(program.succeed("info warm").0.contains("warm start first"));
     // Online too, from the same atoms, in their number type.
     program.succeed("train --method online --warm-start first -o online samples.npy");
     assert_eq!(program.json("info online")["dtype"], "float32");
@@ -271,7 +271,7 @@ fn a_report_shows_how_the_error_fell_and_the_atoms() {
     assert!(boosted.contains("id=\"convergence\"") && boosted.contains("data:image/svg+xml;base64,"));
     // Of eight dictionaries the first six are shown.
     assert_eq!(boosted.matches("Mosaic of dictionary").count(), 6);
-    assert!(boosted.contains("<dt>min_variance</dt><dd>10</dd>"));
+    assert!(boosted.contains("<dt>min variance</dt><dd>10</dd>"));
     // Averaged dictionaries have no errors to show.
     assert!(!train("--method rand-ex-av --models 2").contains("id=\"convergence\""));
     assert!(train("--method alt-opt --iterations 3").contains("id=\"convergence\""));

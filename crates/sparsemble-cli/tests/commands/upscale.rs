@@ -160,7 +160,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         ("upscale small.png --method ex-dict -o x.png --uncertainty u.png", 2, "one opinion"),
         ("upscale none.png --method bicubic -o x.png", 1, "cannot read none.png"),
         ("eval small.png --reference original.png", 1, "60×45"),
-        ("eval small.png --reference small.png --shave 40", 1, "shave"),
+        ("eval small.png --reference small.png --shave 40", 2, "--shave"),
     ] {
         let line = program.fail(words, code);
         assert!(line.contains(says), "{words}: {line}");

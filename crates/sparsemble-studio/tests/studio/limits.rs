@@ -48,7 +48,7 @@ fn a_picture_of_too_many_pixels_is_refused_before_it_is_decoded() {
 fn what_is_no_picture_is_refused_with_the_reason() {
     let studio = Running::new();
     let whole = png(&photograph(30));
-    studio.upload(b"").refused(422, "no picture of a known kind");
+    studio.upload(b"").refused(422, "the file is empty");
     studio.upload(b"this is text").refused(422, "no picture of a known kind");
     studio.upload(&whole[..whole.len() / 2]).refused(422, "the picture: ");
     let mut damaged = whole.clone();
