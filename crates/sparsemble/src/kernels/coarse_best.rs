@@ -59,7 +59,7 @@ fn leaders<S: Simd>(
             let near = splat(largest - margin);
             let lane = most.simd_ge(largest).to_bitmask().trailing_zeros();
             let vector = (largest & mark) as u32;
-            let alone = most.simd_ge(near).to_bitmask().count_ones() == 1 && next.simd_ge(near).to_bitmask() == 0;
+            let alone = most.simd_ge(near).to_bitmask().is_power_of_two() && next.simd_ge(near).to_bitmask() == 0;
             out.push(Leader { place: vector * S::i32s::LEN as u32 + lane, sure: nonzero && alone });
         }
     }

@@ -134,7 +134,7 @@ fn no_more_is_told_after_the_work_was_asked_to_stop() {
 }
 
 /// A callback that asks to stop when it is asked for the n-th time, and how often it was asked.
-fn stops_at<'a>(nth: usize, asked: &'a RefCell<usize>) -> impl Fn(usize, usize) -> ControlFlow<()> + 'a {
+fn stops_at(nth: usize, asked: &RefCell<usize>) -> impl Fn(usize, usize) -> ControlFlow<()> {
     move |_, _| {
         *asked.borrow_mut() += 1;
         if *asked.borrow() >= nth { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

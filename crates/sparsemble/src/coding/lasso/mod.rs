@@ -52,8 +52,8 @@ const WEIGHED: usize = 8;
 ///
 /// # Cost
 /// Per sample 3 or 4 passes of M·K multiply-adds at the speed of a matrix product in 16 bits, plus about |S|(M + |S|) for every
-/// atom that enters the support S; where a Gram matrix of the atoms takes at most 2 MB, one pass and |S|·K for every such
-/// atom. Memory does not depend on T, nor on K beyond the dictionary itself and those 2 MB. Where each sample has its own
+/// atom that enters the support S; where a Gram matrix of the atoms takes at most 2 MB (4 MB from M = 128 on), one pass and
+/// |S|·K for every such atom. Memory does not depend on T, nor on K beyond the dictionary itself and that matrix. Where each sample has its own
 /// prices, every sample is a block of its own.
 ///
 /// # Errors

@@ -37,6 +37,9 @@ const NEWCOMERS: usize = 64;
 /// passes over the dictionary are better.
 const LARGEST_OVERVIEW: usize = 2 << 20;
 
+/// The features from which on passes cost so much more that it may be twice as large.
+const LONG: usize = 128;
+
 /// What all blocks of a call share.
 pub(super) struct Plan<'a, T> {
     coder: &'a Lasso,
@@ -84,8 +87,9 @@ impl<'a, T: Scalar> Plan<'a, T> {
         };
         let is_free = |j: &usize| weights.as_ref().is_some_and(|weights| weights[*j] <= 0.0);
         let free = (0..basis.n_atoms()).filter(is_free).map(|j| j as u32).collect();
+        let largest = if basis.n_features() < LONG { LARGEST_OVERVIEW } else { 2 * LARGEST_OVERVIEW };
         let overlooks = basis.has_gram()
-            && basis.n_atoms().saturating_pow(2) <= LARGEST_OVERVIEW / size_of::<T>()
+            && basis.n_atoms().saturating_pow(2) <= largest / size_of::<T>()
             && weights.is_none()
             && !samples.is_masked();
         Self { coder, basis, panels, weights, unit, free, overlooks }

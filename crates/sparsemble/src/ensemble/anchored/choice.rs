@@ -143,7 +143,9 @@ impl<'a, T: Scalar> Chooser<'a, T> {
 
     /// Writes every member's atom for every input, in the order they came, and forgets them.
     pub(super) fn choose(&mut self, chosen: &mut [Vec<u32>]) {
-        chosen.iter_mut().for_each(|chosen| chosen.resize(self.count, 0));
+        for chosen in chosen.iter_mut() {
+            chosen.resize(self.count, 0);
+        }
         self.find_cells();
         for cell in 0..self.anchors.cells.as_ref().map_or(1, |_| CELLS) {
             let groups = std::mem::take(&mut self.groups);
@@ -201,7 +203,9 @@ fn largest<S: Simd, T: Scalar>(
     products: &mut Vec<T>,
 ) -> usize {
     dots(simd, columns, names, x, products);
-    products.iter_mut().for_each(|product| *product = product.abs());
+    for product in products.iter_mut() {
+        *product = product.abs();
+    }
     // Whole vectors: zeros beyond the last product are no match for it.
     let vectors = names.len().next_multiple_of(T::Native::<S>::LEN);
     Best::place_in(simd, &products[..vectors]).min(names.len() - 1)

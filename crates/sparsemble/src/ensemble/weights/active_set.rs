@@ -301,7 +301,9 @@ impl Factor {
     fn of(problem: &Problem<'_>, members: &[usize]) -> Self {
         let anchor = problem.anchor(members).unwrap_or(1);
         let mut factor = Self { anchor, others: Vec::new(), rows: Vec::new(), forward: Vec::new(), left: Vec::new() };
-        members.iter().for_each(|&member| _ = factor.push(problem, member));
+        for &member in members {
+            factor.push(problem, member);
+        }
         factor
     }
 

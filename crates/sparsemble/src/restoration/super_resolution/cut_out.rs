@@ -57,7 +57,7 @@ mod tests {
         let size = Size { width: 20, height: 3 };
         let alpha = GrayImage::from_fn(size, |_, column| if column < 2 { 128.0 } else { 0.0 }).unwrap();
         let colour = GrayImage::from_fn(size, |_, column| if column == 0 { 10.0 } else { 30.0 }).unwrap();
-        let filled = filled(&[colour.clone()], &alpha).unwrap().remove(0);
+        let filled = filled(std::slice::from_ref(&colour), &alpha).unwrap().remove(0);
         assert_eq!(filled.row(1)[..2], [10.0, 30.0]);
         assert!((2..=6).all(|column| (filled.row(1)[column] - 20.0).abs() < 1e-12), "{:?}", filled.row(1));
         assert!((filled.row(1)[7] - 30.0).abs() < 1e-12, "column 0 is out of reach");
