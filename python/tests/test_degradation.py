@@ -94,7 +94,8 @@ def test_scipy_solves_with_it(spec):
 @pytest.mark.parametrize("spec", SPECS)
 def test_it_is_a_linear_operator_itself(spec):
     phi = Operator(spec, (8, 12), block_size=4)
-    assert isinstance(phi, LinearOperator) and aslinearoperator(phi) is phi
+    assert isinstance(phi, LinearOperator)
+    assert aslinearoperator(phi) is phi
     y = np.random.default_rng(2).standard_normal(96)
     np.testing.assert_array_equal(phi @ y, phi.apply(y.reshape(8, 12)).ravel())
     found = lsqr(phi, phi @ y, iter_lim=2000)[0]
@@ -129,7 +130,8 @@ def test_numbers_of_your_own_make_operators(picture):
         again = pickle.loads(pickle.dumps(phi))
         y = rng.standard_normal(phi.input_shape)
         np.testing.assert_array_equal(again.apply(y), phi.apply(y))
-        assert phi.spec is None and repr(phi).startswith("Operator(of ")
+        assert phi.spec is None
+        assert repr(phi).startswith("Operator(of ")
     with pytest.raises(ValueError, match=r"matrix has shape \(5, 15\)"):
         Operator.from_matrix(np.ones((5, 15)), (8, 12))
     with pytest.raises(TypeError, match="mask has dtype"):

@@ -207,9 +207,7 @@ def test_restore_takes_operators_of_your_own_numbers(camera, holes):
     np.testing.assert_array_equal(restore(mask.apply(camera), mask), inpaint(camera, holes))
     kernel = np.array([[0.1, 0.2, 0.1, 0, 0], [0, 0.3, 0.1, 0.1, 0.1], [0] * 5])
     blur = Operator.from_kernel(kernel, camera.shape)
-    np.testing.assert_array_equal(
-        restore(blur.apply(camera), blur, 1), deblur(blur.apply(camera), kernel, 1)
-    )
+    np.testing.assert_array_equal(restore(blur.apply(camera), blur, 1), deblur(blur.apply(camera), kernel, 1))
     sensor = CompressiveRecovery(0.25, random_state=2)
     image = camera[:37, :45]
     blocks = Operator.from_matrix(sensor.phi_, image.shape)

@@ -72,7 +72,7 @@ def _train(records: Records, name: str, options: str, samples: Path) -> None:
     result = Result(name, "f32", THREADS, count, seconds)
     facts = {"file_mb": samples.stat().st_size / 2**20, "anonymous_mb": anonymous, "resident_mb": whole}
     records.note("large", result, K=N_ATOMS, **facts)
-    # What is resident of the file is not counted: it is clean, and the system drops it when it needs the room.
+    # What is resident of the file is not counted: it is clean, and the system drops it when it needs room.
     records.limit(f"{name} on {count:,} patches: memory", "MB", name, anonymous, MOST_MB)
 
 

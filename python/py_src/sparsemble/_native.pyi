@@ -182,7 +182,7 @@ class Model:
         """Code the rows of X, which have the dtype of the model."""
 
     def approximate(self, samples: _Floats, run: _Run) -> tuple[_Floats, _Reals | None, int]:
-        """Give approximations, their spread if there are members that differ, and how many samples did not converge."""
+        """Give approximations, their spread if members can differ, and how many samples did not converge."""
 
     def reconstruct(
         self, codes: tuple[_Floats, NDArray[np.uint32], NDArray[np.uint64]], run: _Run

@@ -72,8 +72,9 @@ class CompressiveRecovery(BaseEstimator):
     See Also
     --------
     restore : Pictures from anything that an `Operator` has left of them.
-    EnsembleSparseCoder.degraded_by : The recovery of single blocks by an ensemble of your own. Local Gaussians
-        of your own are for the program: ``sparsemble train --method gaussians`` and ``recover --model``.
+    EnsembleSparseCoder.degraded_by : The recovery of single blocks by an ensemble of your own. Local
+        Gaussians of your own are for the program: ``sparsemble train --method gaussians`` and
+        ``recover --model``.
 
     Notes
     -----
@@ -82,8 +83,8 @@ class CompressiveRecovery(BaseEstimator):
     last row and column.
 
     What ``sparsemble sense`` has written is read by ``numpy.load``: `phi`, `z`, `size` (height, width and
-    number of colours) and, with ``--means``, `means`. In colours `z` has all blocks of red first, then those of
-    green and blue: ``z.reshape(3, -1, len(phi))``.
+    number of colours) and, with ``--means``, `means`. In colours `z` has all blocks of red first, then those
+    of green and blue: ``z.reshape(3, -1, len(phi))``.
 
     Examples
     --------

@@ -91,8 +91,8 @@ class Operator(LinearOperator):  # type: ignore[misc]
         Parameters
         ----------
         matrix : array-like of shape (n_measurements, n_features)
-            A measurement a row. Without `shape` the features are those of samples; with it they are the pixels
-            of a picture, row by row, or of each square block of it.
+            A measurement a row. Without `shape` the features are those of samples; with it they are the
+            pixels of a picture, row by row, or of each square block of it.
         shape : (int, int), optional
             Height and width of pictures.
         dtype : {float64, float32}, default=float64
@@ -131,7 +131,9 @@ class Operator(LinearOperator):  # type: ignore[misc]
         """
         missing = np.asarray(mask)
         if missing.dtype != np.bool_:
-            raise TypeError(f"mask has dtype {missing.dtype}; it must be bool, True where features are missing")
+            raise TypeError(
+                f"mask has dtype {missing.dtype}; it must be bool, True where features are missing"
+            )
         whole = _counts(missing.shape)
         seen = np.ascontiguousarray(~missing).reshape(-1).view(np.uint8)
         built = _native.Operator.of_mask(seen, _is_single(dtype))
@@ -151,8 +153,9 @@ class Operator(LinearOperator):  # type: ignore[misc]
         Parameters
         ----------
         kernel : array-like of shape (odd, odd)
-            What a picture is convolved with, the pixel itself in its middle, as by ``scipy.ndimage.convolve``.
-            It is taken as it is: one that does not sum to 1 changes the brightness.
+            What a picture is convolved with, the pixel itself in its middle, as by
+            ``scipy.ndimage.convolve``. It is taken as it is: one that does not sum to 1 changes the
+            brightness.
         shape : (int, int)
             Height and width of pictures.
         decimate : int, default=1
@@ -167,7 +170,9 @@ class Operator(LinearOperator):  # type: ignore[misc]
         """
         taps, whole, step = _matrix("kernel", kernel), _counts(shape), operator.index(decimate)
         if len(whole) != 2 or step < 1:
-            raise ValueError(f"shape={shape!r}, decimate={decimate}: must be height and width, and at least 1")
+            raise ValueError(
+                f"shape={shape!r}, decimate={decimate}: must be height and width, and at least 1"
+            )
         built = _native.Operator.of_kernel(taps, (whole[0], whole[1]), step, _is_single(dtype))
         return cls._of(built, whole, (_of_kernel, (taps, whole, step, dtype)))
 
@@ -257,7 +262,9 @@ class Operator(LinearOperator):  # type: ignore[misc]
     def __repr__(self) -> str:
         """Show how it was made."""
         shape = self.input_shape if len(self.input_shape) > 1 else self.input_shape[0]
-        what = f"of {self._made_by[0].__name__.removeprefix('_of_')}" if self.spec is None else repr(self.spec)
+        what = (
+            f"of {self._made_by[0].__name__.removeprefix('_of_')}" if self.spec is None else repr(self.spec)
+        )
         return f"Operator({what}, {shape})"
 
     def __reduce__(self) -> Any:

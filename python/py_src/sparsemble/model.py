@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import LinearOperator
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
@@ -123,9 +123,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         return self._approximate(X)[0]
 
-    def degraded_by(
-        self: Estimator, phi: ArrayLike | LinearOperator | str | None = None
-    ) -> Estimator:
+    def degraded_by(self: Estimator, phi: ArrayLike | LinearOperator | str | None = None) -> Estimator:
         """Return the model for samples that are seen through Φ.
 
         The copy takes measurements z = Φx where this estimator takes samples x. It codes them in the atoms

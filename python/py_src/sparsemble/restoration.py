@@ -231,8 +231,8 @@ def restore(
     Parameters
     ----------
     measurements : array-like of shape ``operator.output_shape``, or ``(*operator.output_shape, 3)``
-        z = Φy + noise: what ``operator.apply`` makes of a picture with black 0 and white 255, or in colours of
-        each of them. Integers are taken as they are, whatever their dtype.
+        z = Φy + noise: what ``operator.apply`` makes of a picture with black 0 and white 255, or in colours
+        of each of them. Integers are taken as they are, whatever their dtype.
     operator : Operator, or any LinearOperator of SciPy
         Φ, for pictures of this height and width. One of SciPy measures a picture as a vector, row by row, and
         needs `shape`; what it measures is a vector too. It is asked from the thread of the caller.
@@ -289,7 +289,9 @@ def _shapes(
     """Return the shape of the picture and that of what is measured of it."""
     if isinstance(operator, Operator):
         if len(operator.input_shape) != 2:
-            raise ValueError(f"{operator!r} is for samples; make one for a picture, with shape (height, width)")
+            raise ValueError(
+                f"{operator!r} is for samples; make one for a picture, with shape (height, width)"
+            )
         if shape not in (None, operator.input_shape):
             raise ValueError(f"shape={shape}: {operator!r} is for another; leave it out")
         return operator.input_shape, operator.output_shape
