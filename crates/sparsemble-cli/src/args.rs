@@ -26,9 +26,7 @@ pub(crate) use manual::{CompletionsArguments, ManArguments};
 pub(crate) use paper::PaperArguments;
 pub(crate) use places::{Kind, Places};
 pub(crate) use represent::{EncodeArguments, InfoArguments, ReconstructArguments, WeightsArguments};
-pub(crate) use restore::{
-    PaperMethod, PictureArguments, Preset, RecoverArguments, RestoreArguments, SenseArguments, Task,
-};
+pub(crate) use restore::{PictureArguments, Preset, RecoverArguments, RestoreArguments, SenseArguments, Task};
 pub(crate) use run::{BatchArguments, RunArguments};
 pub(crate) use studio::StudioArguments;
 pub(crate) use train::{Dtype, PatchArguments, TrainArguments, Trainable};

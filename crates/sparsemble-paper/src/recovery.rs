@@ -58,6 +58,18 @@ impl Contender {
         }
     }
 
+    /// As it is typed, and what it is.
+    pub fn in_words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::AltOpt => ("alt-opt", "One dictionary by alternating optimisation"),
+            Self::BoostEx => ("boost-ex", "Boosted examples, trained through Φ"),
+            Self::BoostKm => ("boost-km", "Boosted K-Means centres, trained through Φ"),
+            Self::RandExAv => ("rand-ex-av", "Random examples, averaged"),
+            Self::ExMld => ("ex-mld", "Levels of random examples, averaged"),
+            Self::Lmmse => ("lmmse", "The linear estimator of the least mean squared error"),
+        }
+    }
+
     /// Its column in the tables of `printed.rs`.
     pub fn printed(self) -> Option<usize> {
         Self::ALL[..5].iter().position(|other| *other == self)

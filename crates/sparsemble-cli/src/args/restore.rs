@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
 
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use sparsemble_paper::Contender;
 
@@ -100,8 +100,8 @@ pub(crate) struct RecoverArguments {
     pub(crate) preset: Preset,
 
     /// The method of the preset `paper`; others are trained by `sparsemble train` and given by --model [default: rand-ex-av].
-    #[arg(long, value_name = "METHOD", conflicts_with = "model")]
-    pub(crate) method: Option<PaperMethod>,
+    #[arg(long, value_name = "METHOD", conflicts_with = "model", value_parser = contenders())]
+    pub(crate) method: Option<Contender>,
 
     /// A model of your own: local Gaussians for the preset `best`, any other for `paper`.
     #[arg(long, value_name = "MODEL")]
@@ -207,46 +207,17 @@ pub(crate) enum Preset {
     Paper,
 }
 
-/// A method of Table 1, or the linear estimator that all of them should beat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PaperMethod {
-    /// One dictionary by alternating optimisation.
-    AltOpt,
-    /// Boosted examples, trained through Φ.
-    BoostEx,
-    /// Boosted K-Means centres, trained through Φ.
-    BoostKm,
-    /// Random examples, averaged.
-    RandExAv,
-    /// Levels of random examples, averaged.
-    ExMld,
-    /// The linear estimator of the least mean squared error.
-    Lmmse,
-}
-
-impl PaperMethod {
-    pub(crate) fn contender(self) -> Contender {
-        match self {
-            Self::AltOpt => Contender::AltOpt,
-            Self::BoostEx => Contender::BoostEx,
-            Self::BoostKm => Contender::BoostKm,
-            Self::RandExAv => Contender::RandExAv,
-            Self::ExMld => Contender::ExMld,
-            Self::Lmmse => Contender::Lmmse,
-        }
-    }
-}
-
-impl Display for PaperMethod {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
-    }
+/// The methods of Table 1, by the names they have everywhere.
+fn contenders() -> impl TypedValueParser<Value = Contender> {
+    let of = |name: &str| Contender::ALL.into_iter().find(|contender| contender.in_words().0 == name);
+    let possible = Contender::ALL.map(Contender::in_words).map(|(name, what)| PossibleValue::new(name).help(what));
+    PossibleValuesParser::new(possible).try_map(move |name| of(&name).ok_or("it is none of the methods"))
 }
 
 impl RecoverArguments {
     /// The method that was given, or the default.
-    pub(crate) fn method(&self) -> PaperMethod {
-        self.method.unwrap_or(PaperMethod::RandExAv)
+    pub(crate) fn method(&self) -> Contender {
+        self.method.unwrap_or(Contender::RandExAv)
     }
 }
 

@@ -21,7 +21,7 @@ use super::mosaics::mosaics;
 use super::picture_model;
 use super::picture_page::{PicturePage, layer, qualities};
 use super::restored::{Truth, decibels, depth, fitted, truth, works, write, written};
-use crate::args::{PaperMethod, Preset, RecoverArguments};
+use crate::args::{Preset, RecoverArguments};
 use crate::batch::{self, Outcome, Work};
 use crate::failure::Usage;
 use crate::html::Window;
@@ -50,15 +50,16 @@ fn check(arguments: &RecoverArguments) -> Result<()> {
         Preset::Best if arguments.method.is_some() => {
             "--method is for the preset `paper`; add --preset paper or leave it out".to_owned()
         }
-        Preset::Paper if arguments.noise > 0.0 && (arguments.model.is_some() || method != PaperMethod::Lmmse) => {
+        Preset::Paper if arguments.noise > 0.0 && (arguments.model.is_some() || method != Contender::Lmmse) => {
             "--noise is for the preset `best` and the method lmmse; the others have their λ for it".to_owned()
         }
         Preset::Paper
-            if arguments.picture.uncertainty.is_some()
-                && arguments.model.is_none()
-                && !method.contender().has_spread() =>
+            if arguments.picture.uncertainty.is_some() && arguments.model.is_none() && !method.has_spread() =>
         {
-            format!("--uncertainty: {method} has one dictionary, and none that it can differ from; leave it out")
+            format!(
+                "--uncertainty: {} has one dictionary, and none that it can differ from; leave it out",
+                method.in_words().0
+            )
         }
         Preset::Best | Preset::Paper => return Ok(()),
     };
@@ -216,12 +217,12 @@ fn paper(
     run: Run<'_>,
 ) -> Result<Recovered> {
     let method = arguments.method();
-    let mut recovered = by_contender(method.contender(), arguments.noise, measured, recoveries, run)?;
-    recovered.name = format!("paper: {method}");
+    let mut recovered = by_contender(method, arguments.noise, measured, recoveries, run)?;
+    recovered.name = format!("paper: {}", method.in_words().0);
     if arguments.picture.report.is_some() {
         let phi = Dense::new(measured.planes[0].measurements.phi().matrix().converted().view())?;
         let recovery = recovery_for(measured, recoveries)?;
-        recovered.atoms = mosaics(&*recovery.model(method.contender(), &phi, Run::default())?)?;
+        recovered.atoms = mosaics(&*recovery.model(method, &phi, Run::default())?)?;
     }
     Ok(recovered)
 }
