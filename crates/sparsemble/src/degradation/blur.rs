@@ -134,6 +134,17 @@ impl Blur {
         decimated(self.size, self.step)
     }
 
+    /// The same blur of pictures of another size.
+    pub(crate) fn of_size(&self, size: Size) -> Self {
+        Self { size, ..self.clone() }
+    }
+
+    /// How many rows or columns away it looks, at most.
+    pub(crate) fn reach(&self) -> usize {
+        let reaches = |axis: usize| self.kernels.iter().map(|kernel| kernel.reach()[axis]).sum();
+        usize::max(reaches(0), reaches(1))
+    }
+
     /// How wide it is, in pixels: the standard deviation of the Gaussian that concentrates its weight as much.
     pub(crate) fn width(&self) -> f64 {
         let concentration: f64 = self.kernels.iter().map(Convolution::concentration).product();

@@ -31,6 +31,11 @@ impl Convolution {
         energy / (weight * weight).max(f64::MIN_POSITIVE)
     }
 
+    /// How many rows and how many columns away it looks.
+    pub(super) fn reach(&self) -> [usize; 2] {
+        [self.taps.len() / self.width / 2, self.width / 2]
+    }
+
     /// Convolves a picture with rows of this width.
     pub(super) fn apply<T: Scalar>(&self, width: usize, picture: &mut [T]) {
         let longer = self.lengthened(width, picture);

@@ -1,5 +1,7 @@
 //! Φ that forgets: some features are seen, the others are missing.
 
+use std::ops::Range;
+
 use rand::Rng;
 
 use crate::error::{Error, Result};
@@ -76,6 +78,17 @@ impl Mask {
         let n_missing = (missing * n_features as f64) as usize;
         order[..n_missing].iter().for_each(|&(_, feature)| seen[feature] = false);
         Self::new(&seen)
+    }
+
+    /// What it is for a part of a picture with rows of this width; of the part it may see nothing.
+    pub(crate) fn of_part(&self, width: usize, rows: Range<usize>, columns: &Range<usize>) -> Self {
+        let mut seen = Vec::new();
+        for (at, row) in rows.clone().enumerate() {
+            let first = self.seen.partition_point(|&feature| feature < row * width + columns.start);
+            let of_row = self.seen[first..].iter().take_while(|&&feature| feature < row * width + columns.end);
+            seen.extend(of_row.map(|feature| feature - row * width - columns.start + at * columns.len()));
+        }
+        Self { n_features: rows.len() * columns.len(), seen }
     }
 
     /// The features that are seen, in their order.

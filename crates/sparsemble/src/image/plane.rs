@@ -25,6 +25,13 @@ pub struct Size {
     pub height: usize,
 }
 
+impl Size {
+    /// How many pixels it has.
+    pub(crate) fn pixels(self) -> usize {
+        self.width * self.height
+    }
+}
+
 impl std::fmt::Display for Size {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}×{}", self.width, self.height)

@@ -12,6 +12,7 @@ use super::image_level::{ImageLevel, Observation, Restored};
 use super::natural::natural_gaussians;
 use super::nonlocal::NonLocal;
 use super::tasks::{SMALLEST, deblur, denoise, expect_large_enough, inpaint};
+use super::tiles::Tiling;
 
 /// How much a start from nothing trusts an even picture against the measurements.
 const EVEN: f64 = 0.05;
@@ -135,7 +136,7 @@ pub fn recover(measurements: &BlockMeasurements, noise: f64, run: Run<'_>) -> Re
             let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
             recovery.recover(measurements, &gaussians, &mut NonLocal::default(), run)
         }
-        None => measurements.restore(noise, |seen| restore_from_nothing(seen, run)),
+        None => measurements.restore(noise, &Tiling::default(), run, |_, seen, run| restore_from_nothing(seen, run)),
     }
 }
 

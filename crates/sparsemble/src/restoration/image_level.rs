@@ -56,7 +56,8 @@ pub(super) fn check_noise(noise: f64) -> Result<()> {
 /// measurements; see [`Degradation::reconcile`].
 ///
 /// # Cost
-/// That of the prior, once a turn. Memory for about ten pictures.
+/// That of the prior, once a turn. Memory for about ten pictures; [`denoise`](super::denoise), [`inpaint`](super::inpaint),
+/// [`deblur`](super::deblur) and the recovery of blocks cut large pictures into tiles, so that it is for ten tiles.
 #[doc(alias = "plug and play")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ImageLevel {

@@ -23,6 +23,7 @@ mod opinions;
 mod prior;
 pub mod super_resolution;
 mod tasks;
+mod tiles;
 
 pub use blockwise::{BlockPicture, Blockwise, Dc, measure};
 #[cfg(feature = "io")]

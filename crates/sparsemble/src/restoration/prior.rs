@@ -12,7 +12,8 @@ use super::nonlocal::NonLocal;
 pub trait PicturePrior: Debug {
     /// The likeliest picture behind one with white noise of deviation `sigma`, in grey levels.
     ///
-    /// A restoration calls it once a turn; what was learned in earlier turns may be used in later ones.
+    /// A restoration calls it once a turn; what was learned in earlier turns may be used in later ones. Pictures of more than
+    /// 4 megapixels are restored tile by tile, each from turn 0 on.
     ///
     /// # Errors
     /// If the picture is too small for the prior's patches, or the run was interrupted.

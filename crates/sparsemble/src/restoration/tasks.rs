@@ -8,6 +8,7 @@ use crate::image::{GrayImage, Size};
 use super::filling::fill_smoothly;
 use super::image_level::{ImageLevel, Observation, Restored, check_noise};
 use super::nonlocal::{Found, NonLocal};
+use super::tiles::Tiling;
 
 /// What rounding to whole grey levels does, at least: noise that every picture from a file has.
 const ROUNDING: f64 = 0.3;
@@ -60,10 +61,17 @@ const MISSED_BY_WIDTH: f64 = 0.94;
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 pub fn denoise(image: &GrayImage, noise: f64, run: Run<'_>) -> Result<Restored> {
+    denoise_tiles(image, noise, Tiling::default(), run)
+}
+
+fn denoise_tiles(image: &GrayImage, noise: f64, tiling: Tiling, run: Run<'_>) -> Result<Restored> {
     expect_large_enough(image.size())?;
-    let Found { image, kept, .. } = NonLocal::white_noise().find(image, noise, (0, None), true, run)?;
-    let deviation = kept.iter().map(|kept| CALIBRATION * noise * kept.sqrt()).collect();
-    Ok(Restored { deviation: GrayImage::new(image.size(), deviation)?, image })
+    tiling.restore(image.size(), 1, run, |tile, run| {
+        let part = tile.of(image)?;
+        let Found { image, kept, .. } = NonLocal::white_noise().find(&part, noise, (0, None), true, run)?;
+        let deviation = kept.iter().map(|kept| CALIBRATION * noise * kept.sqrt()).collect();
+        Ok(Restored { deviation: GrayImage::new(image.size(), deviation)?, image })
+    })
 }
 
 /// Fills in the pixels of a picture that the mask does not see; their values there do not matter.
@@ -90,20 +98,33 @@ pub fn denoise(image: &GrayImage, noise: f64, run: Run<'_>) -> Result<Restored> 
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 pub fn inpaint(image: &GrayImage, mask: &Mask, noise: f64, run: Run<'_>) -> Result<Restored> {
+    inpaint_tiles(image, mask, noise, Tiling::default(), run)
+}
+
+fn inpaint_tiles(image: &GrayImage, mask: &Mask, noise: f64, tiling: Tiling, run: Run<'_>) -> Result<Restored> {
     expect_large_enough(image.size())?;
     let n_features = Degradation::<f64>::n_features(mask);
     expect_size("mask: number of pixels (that of the image)", image.samples().len(), n_features)?;
-    let mut measurements = vec![0.0; mask.seen().len()];
-    mask.apply(image.samples(), &mut measurements);
-    if mask.seen().len() == n_features && noise <= 0.0 {
-        let deviation = GrayImage::new(image.size(), vec![0.0; n_features])?;
-        return Ok(Restored { image: image.clone(), deviation });
+    check_noise(noise)?;
+    if let Some(row) = mask.seen().iter().position(|&pixel| !image.samples()[pixel].is_finite()) {
+        return Err(Error::NotFinite { what: "measurements", row, column: 0 });
     }
     let missing = 1.0 - mask.seen().len() as f64 / n_features as f64;
     let mut prior = NonLocal { side: if missing > FEW_KNOWN { 8 } else { 6 }, ..NonLocal::default() };
-    let seen = Observation { size: image.size(), phi: mask, measurements: &measurements, noise };
     let level = ImageLevel { turns: 80, first_noise: 15.0_f64.max(noise), last_noise: 1.5, ..ImageLevel::default() };
-    doubted(level.restore(&seen, fill_smoothly(image, mask)?, &mut prior, run)?, MISSED)
+    let start = fill_smoothly(image, mask)?;
+    let restored = tiling.restore(image.size(), 1, run, |tile, run| {
+        let (size, start) = (tile.size(), tile.of(&start)?);
+        let mask = mask.of_part(image.size().width, tile.rows(), &tile.columns());
+        if mask.seen().len() == size.pixels() && noise <= 0.0 {
+            return Ok(Restored { image: start, deviation: GrayImage::new(size, vec![0.0; size.pixels()])? });
+        }
+        let mut measurements = vec![0.0; mask.seen().len()];
+        mask.apply(start.samples(), &mut measurements);
+        let seen = Observation { size, phi: &mask, measurements: &measurements, noise };
+        level.restore(&seen, start, &mut prior, run)
+    });
+    doubted(restored?, MISSED)
 }
 
 /// Undoes a blur, in the presence of noise of this standard deviation.
@@ -131,6 +152,10 @@ pub fn inpaint(image: &GrayImage, mask: &Mask, noise: f64, run: Run<'_>) -> Resu
 /// # Ok::<(), sparsemble::Error>(())
 /// ```
 pub fn deblur(image: &GrayImage, blur: &Blur, noise: f64, run: Run<'_>) -> Result<Restored> {
+    deblur_tiles(image, blur, noise, Tiling::default(), run)
+}
+
+fn deblur_tiles(image: &GrayImage, blur: &Blur, noise: f64, tiling: Tiling, run: Run<'_>) -> Result<Restored> {
     expect_large_enough(image.size())?;
     if blur.measured_size() != blur.image_size() {
         let reason = "leaves pixels out; to enlarge a picture is another task";
@@ -140,14 +165,89 @@ pub fn deblur(image: &GrayImage, blur: &Blur, noise: f64, run: Run<'_>) -> Resul
     check_noise(noise)?;
     // Noise of zero would make the data ask for what rounding has made impossible.
     let noise = noise.max(ROUNDING);
-    let seen = Observation { size: image.size(), phi: blur, measurements: image.samples(), noise };
     let level = ImageLevel { first_noise: 15.0, last_noise: 3.0, prior_weight: 0.3, ..ImageLevel::default() };
-    let restored = level.restore(&seen, image.clone(), &mut NonLocal::default(), run)?;
-    doubted(restored, MISSED_BY_WIDTH * blur.width())
+    let restored = widened(tiling, blur).restore(image.size(), 1, run, |tile, run| {
+        let (part, blur) = (tile.of(image)?, blur.of_size(tile.size()));
+        let seen = Observation { size: tile.size(), phi: &blur, measurements: part.samples(), noise };
+        level.restore(&seen, part.clone(), &mut NonLocal::default(), run)
+    });
+    doubted(restored?, MISSED_BY_WIDTH * blur.width())
+}
+
+/// Tiles whose margins are wider by what the blur mixes into them; of one that reaches across half a tile there is no
+/// use in tiles.
+fn widened(tiling: Tiling, blur: &Blur) -> Tiling {
+    let margin = tiling.margin + blur.reach();
+    Tiling { margin, whole: if 4 * margin > tiling.longest { usize::MAX } else { tiling.whole }, ..tiling }
 }
 
 /// The same picture, its deviation by a factor larger.
 fn doubted(restored: Restored, factor: f64) -> Result<Restored> {
     let deviation = restored.deviation.samples().iter().map(|deviation| factor * deviation).collect();
     Ok(Restored { deviation: GrayImage::new(restored.deviation.size(), deviation)?, ..restored })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::degradation::with_white_noise;
+    use crate::metrics::psnr;
+
+    const SIZE: Size = Size { width: 200, height: 130 };
+    const SMALL: Tiling = Tiling { whole: 1000, longest: 110, margin: 20 };
+
+    fn waves() -> GrayImage {
+        let wave = |row: usize, column: usize| (0.01 * (row * column) as f64).sin() + (0.3 * row as f64).cos();
+        GrayImage::from_fn(SIZE, |row, column| 128.0 + 40.0 * wave(row, column)).unwrap()
+    }
+
+    /// Whether tiles differ from the whole, but are hardly worse, and the same on any number of threads.
+    fn expect_as_good(what: &str, restore: impl Fn(Tiling, Run<'_>) -> Result<Restored>) -> Restored {
+        let [whole, tiled] = [Tiling::default(), SMALL].map(|tiling| restore(tiling, Run::threads(2)).unwrap());
+        assert_ne!(whole, tiled, "{what}");
+        assert_eq!(restore(SMALL, Run::threads(1)).unwrap(), tiled, "{what}");
+        let [one, many] = [&whole, &tiled].map(|found| psnr(&waves(), &found.image).unwrap());
+        assert!(many > one - 0.3, "{what}: {many} dB in tiles, {one} dB without");
+        tiled
+    }
+
+    #[test]
+    fn tiles_are_as_good_as_the_whole() {
+        let noisy = with_white_noise(&waves(), 20.0, 1).unwrap();
+        expect_as_good("noise", |tiling, run| denoise_tiles(&noisy, 20.0, tiling, run));
+
+        let blur = Blur::gaussian(SIZE, 1.2).unwrap();
+        let mut samples = vec![0.0; SIZE.pixels()];
+        blur.apply(waves().samples(), &mut samples);
+        let blurred = with_white_noise(&GrayImage::new(SIZE, samples).unwrap(), 1.0, 2).unwrap();
+        expect_as_good("blur", |tiling, run| deblur_tiles(&blurred, &blur, 1.0, tiling, run));
+
+        let mask = Mask::random(SIZE.pixels(), 0.7, 3).unwrap();
+        let found = expect_as_good("holes", |tiling, run| inpaint_tiles(&waves(), &mask, 0.0, tiling, run));
+        let known = mask.seen().iter().map(|&pixel| (found.image.samples()[pixel], waves().samples()[pixel]));
+        assert!(known.into_iter().all(|(found, known)| (found - known).abs() < 1e-9));
+    }
+
+    #[test]
+    fn tiles_may_have_no_missing_pixel_or_no_known_one() {
+        // Four tiles, each 20 pixels beyond its share of 100 × 65: of the first all is known; of the last nothing.
+        let hole = |row: usize, column: usize| row < 90 || column < 130;
+        let corner = |row: usize, column: usize| row < 45 || column < 80;
+        for known in [&hole as &dyn Fn(usize, usize) -> bool, &corner] {
+            let known: Vec<bool> = (0..SIZE.pixels()).map(|i| known(i / SIZE.width, i % SIZE.width)).collect();
+            let mask = Mask::new(&known).unwrap();
+            let found = inpaint_tiles(&waves(), &mask, 0.0, SMALL, Run::default()).unwrap();
+            for (pixel, (a, b)) in found.image.samples().iter().zip(waves().samples()).enumerate() {
+                assert!(a.is_finite() && (!known[pixel] || (a - b).abs() < 1e-9), "pixel {pixel}: {a} for {b}");
+            }
+            assert!(found.deviation.row(100)[150] > 0.0);
+        }
+    }
+
+    #[test]
+    fn a_blur_as_wide_as_a_tile_leaves_the_picture_whole() {
+        let narrow = widened(SMALL, &Blur::gaussian(SIZE, 1.0).unwrap());
+        assert_eq!((narrow.margin, narrow.cuts(SIZE)), (24, true));
+        assert!(!widened(SMALL, &Blur::gaussian(SIZE, 5.0).unwrap()).cuts(SIZE));
+    }
 }
