@@ -126,15 +126,12 @@ impl<'a, T: Scalar> Checkpoint<'a, T> {
             length = write_step(file, &model, step)?;
             Ok(())
         };
-        match self.end.filter(|_| step.adds()) {
-            Some(end) => {
-                files::append(&self.path, end, write)?;
-                self.end = Some(end + length);
-            }
-            None => {
-                files::write_atomically(&self.path, |file| file.write_all(&MAGIC).and_then(|()| write(file)))?;
-                self.end = Some(MAGIC.len() as u64 + length);
-            }
+        if let Some(end) = self.end.filter(|_| step.adds()) {
+            files::append(&self.path, end, write)?;
+            self.end = Some(end + length);
+        } else {
+            files::write_atomically(&self.path, |file| file.write_all(&MAGIC).and_then(|()| write(file)))?;
+            self.end = Some(MAGIC.len() as u64 + length);
         }
         Ok(())
     }

@@ -49,14 +49,22 @@ pub(super) fn write<T: Scalar>(
     for codes in codes {
         let width = width(codes.n_atoms());
         add_head(&mut bytes, [codes.n_atoms(), codes.n_samples(), codes.n_nonzero()]);
-        codes.starts().windows(2).for_each(|ends| add_whole(&mut bytes, (ends[1] - ends[0]) as u32, width));
-        codes.atoms().iter().for_each(|&atom| add_whole(&mut bytes, atom, width));
-        codes.coefficients().iter().for_each(|&value| add_scalar(&mut bytes, value));
+        for ends in codes.starts().windows(2) {
+            add_whole(&mut bytes, (ends[1] - ends[0]) as u32, width);
+        }
+        for &atom in codes.atoms() {
+            add_whole(&mut bytes, atom, width);
+        }
+        for &value in codes.coefficients() {
+            add_scalar(&mut bytes, value);
+        }
         file.write_all(&bytes)?;
         bytes.clear();
     }
     for values in residuals.map_or(&[][..], Matrix::as_slice).chunks(CHUNK) {
-        values.iter().for_each(|&value| add_scalar(&mut bytes, value));
+        for &value in values {
+            add_scalar(&mut bytes, value);
+        }
         file.write_all(&bytes)?;
         bytes.clear();
     }
@@ -64,7 +72,9 @@ pub(super) fn write<T: Scalar>(
 }
 
 fn add_head(bytes: &mut Vec<u8>, numbers: [usize; 3]) {
-    numbers.into_iter().for_each(|number| bytes.extend((number as u64).to_le_bytes()));
+    for number in numbers {
+        bytes.extend((number as u64).to_le_bytes());
+    }
 }
 
 fn add_whole(bytes: &mut Vec<u8>, number: u32, width: u64) {
@@ -88,7 +98,7 @@ pub(super) fn read<T: Scalar>(file: &mut dyn Read, length: u64) -> Outcome<State
     for _ in 0..n_strips {
         codes.push(source.strip()?);
     }
-    let values: Vec<T> = source.scalars(rows.checked_mul(columns).unwrap_or(u64::MAX))?;
+    let values: Vec<T> = source.scalars(rows.saturating_mul(columns))?;
     if source.left > 0 {
         return Err("the state of a step is longer than it should be; the checkpoint is damaged".into());
     }

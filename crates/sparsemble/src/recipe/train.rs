@@ -224,6 +224,9 @@ impl Recipe {
         watch: &mut Watch<'_, T>,
     ) -> Result<Trained<T>> {
         let averaging = Averaging { n_models: self.n_models, seed: self.seed, masses: set.masses, learner };
+        if past.len() > self.n_models {
+            return Err(Error::parameter("n_models", self.n_models, "is less than the members there already are"));
+        }
         let mut members = past.map(|step| self.member(&step?.model)).collect::<Result<Vec<_>>>()?;
         let model = |members: &[Dictionary<T>]| Ok(self.named(averaging.combine(members)?));
         while members.len() < self.n_models {

@@ -100,9 +100,10 @@ pub struct OnlineAltOpt {
 /// In which order an epoch sees the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchOrder {
-    /// As they lie: the right one for files larger than memory, if neighbours are not alike.
+    /// As they lie.
     Sequential,
-    /// In a new random order in each epoch.
+    /// In a new random order in each epoch. Neighbours come within 64 batches of the default size or so, so that a file
+    /// larger than memory is read about once.
     Shuffled,
 }
 

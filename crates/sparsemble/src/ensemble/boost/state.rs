@@ -157,12 +157,11 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             model = model.degraded_by(phi)?;
         }
         let n_samples = self.samples.columns();
-        let strips = match known {
-            Some((_, codes)) => self.recall(&model, codes, run)?,
-            None => {
-                let own = self.settings.exclude_own.then(|| own_atoms(&dictionary, n_samples)).transpose()?;
-                self.code(&model, own.as_deref(), run)?
-            }
+        let strips = if let Some((_, codes)) = known {
+            self.recall(&model, codes, run)?
+        } else {
+            let own = self.settings.exclude_own.then(|| own_atoms(&dictionary, n_samples)).transpose()?;
+            self.code(&model, own.as_deref(), run)?
         };
         let known = known.map(|(round, _)| round);
         let mut products = Products::default();

@@ -118,7 +118,11 @@ fn another_run_s_checkpoint_is_refused_before_anything_is_done() {
     let refused = |recipe: &Recipe| resumed(recipe, &path).unwrap_err().to_string();
     assert!(refused(&Recipe { seed: 4, ..boost.clone() }).contains("seed = 4: is not that of the checkpoint"));
     assert!(refused(&recipe(Method::RandExAv)).contains("method = rand-ex-av: is not that of the checkpoint"));
-    assert!(refused(&Recipe { n_models: 3, ..boost.clone() }).contains("is less than the members there already are"));
+    for method in [Method::RandExAv, Method::BoostEx] {
+        trained(&recipe(method), &path);
+        let fewer = Recipe { n_models: 3, ..recipe(method) };
+        assert!(refused(&fewer).contains("is less than the members there already are"));
+    }
     let (few, set) = (Matrix::from_fn(6, 400, |r, i| (r + i) as f32), record(&boost, &samples()));
     let of_few = Record { data: record(&boost, &few).data, ..set };
     assert!(Checkpoint::resume(&path, &of_few).unwrap_err().to_string().contains("samples = random: is not that"));
