@@ -8,8 +8,8 @@ use pyo3::types::PyDict;
 use sparsemble::degradation::Degradation;
 use sparsemble::dictionary::{Centers, Dictionary, WeakLearner};
 use sparsemble::ensemble::Validation;
-use sparsemble::model_file::{self, Record, TrainingData};
-use sparsemble::recipe::{Recipe, Step, TrainingSet};
+use sparsemble::model_file::{Checkpoint, PastSteps, Record, TrainingData};
+use sparsemble::recipe::{Past, Recipe, Step, ToKeep, TrainingSet};
 use sparsemble::{Error, Result, Run, Scalar};
 
 use crate::array::{Rows, is_single};
@@ -92,18 +92,20 @@ fn train_as<'py, T: Scalar + Element>(
     let result = run.call(py, |run| {
         let mut record = Record::of(&recipe, set, "an array in Python".into(), Run::threads(threads))?;
         record.phi.clone_from(&phi);
-        let so_far = steps.so_far(&record)?.or(start);
-        let mut watch = |step: Step, so_far: &dyn Fn() -> Result<sparsemble::Model<T>>| {
-            steps.keep(so_far, &record)?;
+        let (mut checkpoint, past) = steps.checkpoint(&record)?.unzip();
+        let mut past: Box<Past<'_, T>> = match past.flatten() {
+            Some(past) => Box::new(past),
+            None => Box::new(start.map(|model| Ok(model.into())).into_iter()),
+        };
+        let mut watch = |step: Step, to_keep: &ToKeep<'_, T>| {
+            checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.keep(to_keep))?;
             steps.tell(step).map_err(|exception| {
                 raised = Some(exception);
                 Error::Interrupted { done: step.number, total: step.of }
             })
         };
-        let trained = match so_far {
-            Some(model) => recipe.resume(set, model, &mut watch, run)?,
-            None => recipe.train(set, &mut watch, run)?,
-        };
+        let trained = recipe.resume(set, &mut *past, &mut watch, run)?;
+        drop((past, checkpoint));
         Ok((trained, record))
     });
     let (trained, record) = match raised {
@@ -159,18 +161,19 @@ fn warm_start<T: Scalar + Element>(
 }
 
 impl Steps {
-    /// The model to go on from.
-    fn so_far<T: Scalar>(&self, record: &Record<T>) -> Result<Option<sparsemble::Model<T>>> {
-        let Self(_, Some(checkpoint), true) = self else { return Ok(None) };
-        let loaded = model_file::load(checkpoint)?;
-        loaded.expect_resumable(record)?;
-        Ok(Some(loaded.model))
-    }
-
-    /// Keeps what there is after a step.
-    fn keep<T: Scalar>(&self, so_far: &dyn Fn() -> Result<sparsemble::Model<T>>, record: &Record<T>) -> Result<()> {
-        let Some(checkpoint) = &self.1 else { return Ok(()) };
-        model_file::save_checkpoint(checkpoint, &so_far()?, record)
+    /// The checkpoint if there is to be one, and the steps to go on from if there are any.
+    fn checkpoint<'a, T: Scalar>(
+        &self,
+        record: &'a Record<T>,
+    ) -> Result<Option<(Checkpoint<'a, T>, Option<PastSteps<'a, T>>)>> {
+        match self {
+            Self(_, None, _) => Ok(None),
+            Self(_, Some(path), false) => Ok(Some((Checkpoint::begin(path, record), None))),
+            Self(_, Some(path), true) => {
+                let (checkpoint, past) = Checkpoint::resume(path, record)?;
+                Ok(Some((checkpoint, Some(past))))
+            }
+        }
     }
 
     /// Tells Python of a step, and heeds its signals.

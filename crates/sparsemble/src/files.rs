@@ -2,14 +2,14 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Read, Seek, Write};
+use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
 /// Opens a file for reading and tells its length in bytes; pipes, devices and folders have none and are refused.
-pub(crate) fn open(path: &Path) -> Result<(impl Read + Seek, u64)> {
+pub(crate) fn open(path: &Path) -> Result<(File, u64)> {
     let refused = |error: io::Error| Error::io("read", path, &error);
     // Asked before opening: to open a pipe is to wait for its writer.
     if !fs::metadata(path).map_err(refused)?.is_file() {
@@ -18,6 +18,23 @@ pub(crate) fn open(path: &Path) -> Result<(impl Read + Seek, u64)> {
     let file = File::open(path).map_err(refused)?;
     let length = file.metadata().map_err(refused)?.len();
     Ok((file, length))
+}
+
+/// Fills `bytes` from this place of a file on, wherever others read in it.
+pub(crate) fn read_at(file: &File, place: u64, bytes: &mut [u8]) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_exact_at(file, bytes, place);
+    #[cfg(windows)]
+    {
+        let mut done = 0;
+        while done < bytes.len() {
+            match std::os::windows::fs::FileExt::seek_read(file, &mut bytes[done..], place + done as u64)? {
+                0 => return Err(ErrorKind::UnexpectedEof.into()),
+                more => done += more,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A file as it lies in memory, for as long as it is kept.
@@ -35,6 +52,31 @@ pub(crate) fn map(path: &Path) -> Option<MappedFile> {
 /// If anything fails, a file of that name is left as it was and nothing else is left behind.
 pub(crate) fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     replace(path, write).map_err(|error| Error::io("write", path, &error))
+}
+
+/// Writes behind the first bytes of a file, in place of whatever follows them; if it fails, nothing does.
+///
+/// What is written outlives this program, however it ends; a failing machine may lose it, and leave anything in its place.
+pub(crate) fn append(path: &Path, end: u64, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    extend(path, end, write).map_err(|error| Error::io("write", path, &error))
+}
+
+fn extend(path: &Path, end: u64, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    if file.metadata()?.len() < end {
+        return Err(io::Error::new(ErrorKind::InvalidData, "another program has shortened it"));
+    }
+    file.set_len(end)?;
+    file.seek(SeekFrom::Start(end))?;
+    let mut buffered = BufWriter::new(&file);
+    let written = write(&mut buffered).and_then(|()| buffered.flush());
+    // What is still held back must not follow.
+    let _ = buffered.into_parts();
+    if written.is_err() {
+        // The first failure is the one worth telling.
+        let _ = file.set_len(end);
+    }
+    written
 }
 
 fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -80,6 +122,23 @@ mod tests {
         assert!(failed.unwrap_err().to_string().ends_with("the disk is full"));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_appended_takes_the_place_of_what_was_there_and_a_failure_leaves_the_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, b"kept, torn").unwrap();
+        append(&path, 4, |file| file.write_all(b" and more")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"kept and more");
+        let failed = append(&path, 4, |file| {
+            file.write_all(&vec![0; 100_000])?;
+            Err(io::Error::other("the disk is full"))
+        });
+        assert!(failed.unwrap_err().to_string().ends_with("the disk is full"));
+        assert_eq!(fs::read(&path).unwrap(), b"kept");
+        assert!(append(&path, 5, |_| Ok(())).unwrap_err().to_string().ends_with("has shortened it"));
+        assert!(append(&folder.path().join("none"), 0, |_| Ok(())).is_err());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::degradation::Degradation;
 use crate::dictionary::{Alternation, Dictionary, Draw, Hyperlines, Lines, OnlineLearner};
 use crate::ensemble::{
     Approximation, Boosting, CodedRound, Ensemble, Estimate, GaussianEstimator, GaussianLearner, GaussianLearning,
-    LocalGaussians, MemberGram, OracleWeights, Round, Seen, WeightConstraint, simplex_weights_here,
+    LocalGaussians, MemberGram, OracleWeights, Seen, WeightConstraint, simplex_weights_here,
 };
 use crate::error::Result;
 use crate::graph::{BuiltGraph, ExampleGraph, MemberGraph, NeighbourGraph, StackedCodes};
@@ -43,7 +43,8 @@ pub struct Instances<T: Scalar> {
     pub(crate) alternation: fn(&mut Alternation<'_, T>, Run<'_>) -> Result<Option<f64>>,
     pub(crate) online: fn(&mut OnlineLearner<T>, MatrixView<'_, T>, Masses<'_>, &[usize], Run<'_>) -> Result<f64>,
     pub(crate) lines: fn(&Hyperlines, MatrixView<'_, T>, &[f64], Dictionary<T>, Run<'_>) -> Result<Lines<T>>,
-    pub(crate) boosting: fn(&mut Boosting<'_, T>, Dictionary<T>, Option<&Round>, Run<'_>) -> Result<CodedRound<T>>,
+    pub(crate) boosting:
+        fn(&mut Boosting<'_, T>, Dictionary<T>, Option<&CodedRound<T>>, Run<'_>) -> Result<CodedRound<T>>,
     pub(crate) approximate: Represent<T, Approximation<T>>,
     pub(crate) transform: Represent<T, Coding<T>>,
     pub(crate) reconstruct: fn(&Ensemble<T>, &SparseCodes<T>, Run<'_>) -> Result<Matrix<T>>,

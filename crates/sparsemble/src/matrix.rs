@@ -73,7 +73,8 @@ impl<T: Copy> Matrix<T> {
 
     /// The whole matrix as a view.
     pub fn view(&self) -> MatrixView<'_, T> {
-        MatrixView { data: &self.data, rows: self.rows, columns: self.columns, row_stride: 1, column_stride: self.rows }
+        let data = Data::Memory(&self.data);
+        MatrixView { data, rows: self.rows, columns: self.columns, row_stride: 1, column_stride: self.rows }
     }
 }
 
@@ -97,14 +98,55 @@ impl<T: Scalar> Matrix<T> {
     }
 }
 
-/// A borrowed matrix with any non-negative strides.
+/// A borrowed matrix with any non-negative strides. Its numbers are in memory, or in a file that is read in parts.
 #[derive(Debug, Clone, Copy)]
 pub struct MatrixView<'a, T> {
-    data: &'a [T],
+    data: Data<'a, T>,
     rows: usize,
     columns: usize,
     row_stride: usize,
     column_stride: usize,
+}
+
+/// Where the numbers of a view are.
+#[derive(Debug, Clone, Copy)]
+enum Data<'a, T> {
+    Memory(&'a [T]),
+    Stored(&'a dyn Stored<T>),
+}
+
+/// Numbers that are not in memory.
+pub(crate) trait Stored<T>: std::fmt::Debug + Send + Sync {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// One of them.
+    fn get(&self, place: usize) -> T;
+
+    /// Copies the numbers from `start` on. Those that cannot be read are not finite, and [`Self::failure`] says why.
+    fn copy(&self, start: usize, out: &mut [T]);
+
+    /// Why some could not be read.
+    fn failure(&self) -> Option<Error>;
+}
+
+impl<T: Copy> Data<'_, T> {
+    #[inline]
+    fn get(&self, place: usize) -> T {
+        match self {
+            Self::Memory(values) => values[place],
+            Self::Stored(stored) => stored.get(place),
+        }
+    }
+
+    /// Copies the numbers from `start` on.
+    #[inline]
+    fn copy(&self, start: usize, out: &mut [T]) {
+        match self {
+            Self::Memory(values) => out.copy_from_slice(&values[start..start + out.len()]),
+            Self::Stored(stored) => stored.copy(start, out),
+        }
+    }
 }
 
 impl<'a, T: Copy> MatrixView<'a, T> {
@@ -114,7 +156,14 @@ impl<'a, T: Copy> MatrixView<'a, T> {
     /// [`Error::ShapeMismatch`] if `data` does not hold `rows × columns` values.
     pub fn from_columns(data: &'a [T], rows: usize, columns: usize) -> Result<Self> {
         expect_size("matrix data length", rows * columns, data.len())?;
-        Ok(Self { data, rows, columns, row_stride: 1, column_stride: rows })
+        Ok(Self { data: Data::Memory(data), rows, columns, row_stride: 1, column_stride: rows })
+    }
+
+    /// Reads numbers that are not in memory as columns one after the other.
+    #[cfg(feature = "io")]
+    pub(crate) fn of_stored(data: &'a dyn Stored<T>, rows: usize, columns: usize) -> Result<Self> {
+        expect_size("matrix data length", rows * columns, data.count())?;
+        Ok(Self { data: Data::Stored(data), rows, columns, row_stride: 1, column_stride: rows })
     }
 
     /// Reads `data` with the entry (r, c) at `r · row_stride + c · column_stride`.
@@ -134,7 +183,9 @@ impl<'a, T: Copy> MatrixView<'a, T> {
             last(rows, row_stride).zip(last(columns, column_stride)).and_then(|(r, c)| r.checked_add(c)?.checked_add(1))
         };
         match needed {
-            Some(needed) if needed <= data.len() => Ok(Self { data, rows, columns, row_stride, column_stride }),
+            Some(needed) if needed <= data.len() => {
+                Ok(Self { data: Data::Memory(data), rows, columns, row_stride, column_stride })
+            }
             _ => Err(Error::ShapeMismatch {
                 what: "matrix data length (strided)",
                 expected: needed.unwrap_or(usize::MAX),
@@ -159,7 +210,7 @@ impl<'a, T: Copy> MatrixView<'a, T> {
     /// If there is no such entry.
     pub fn get(&self, row: usize, column: usize) -> T {
         assert!(row < self.rows && column < self.columns, "entry ({row}, {column}) is outside the matrix");
-        self.data[row * self.row_stride + column * self.column_stride]
+        self.data.get(row * self.row_stride + column * self.column_stride)
     }
 
     /// Writes one column to the front of `out`; what lies beyond stays as it is.
@@ -170,10 +221,10 @@ impl<'a, T: Copy> MatrixView<'a, T> {
         assert!(column < self.columns, "column {column} is outside the matrix");
         let start = column * self.column_stride;
         if self.row_stride == 1 {
-            out[..self.rows].copy_from_slice(&self.data[start..start + self.rows]);
+            self.data.copy(start, &mut out[..self.rows]);
         } else {
             for (r, value) in out[..self.rows].iter_mut().enumerate() {
-                *value = self.data[start + r * self.row_stride];
+                *value = self.data.get(start + r * self.row_stride);
             }
         }
     }
@@ -181,12 +232,21 @@ impl<'a, T: Copy> MatrixView<'a, T> {
     /// The values column after column, if that is how they lie, without gaps.
     pub(crate) fn as_columns(&self) -> Option<&'a [T]> {
         let whole = self.row_stride == 1 && self.column_stride == self.rows;
-        if whole { self.data.get(..self.rows * self.columns) } else { None }
+        match self.data {
+            Data::Memory(values) if whole => values.get(..self.rows * self.columns),
+            _ => None,
+        }
     }
 
     /// A copy without gaps.
     pub fn to_matrix(&self) -> Matrix<T> {
-        Matrix::from_fn(self.rows, self.columns, |r, c| self.get(r, c))
+        if self.rows == 0 || self.columns == 0 {
+            return Matrix { data: Vec::new(), rows: self.rows, columns: self.columns };
+        }
+        let data = vec![self.get(0, 0); self.rows * self.columns];
+        let mut matrix = Matrix { data, rows: self.rows, columns: self.columns };
+        (0..self.columns).for_each(|c| self.copy_column(c, matrix.column_mut(c)));
+        matrix
     }
 
     /// The same entries with rows and columns exchanged; nothing is copied.
@@ -220,7 +280,17 @@ impl<T: Scalar> MatrixView<'_, T> {
     /// As [`copy_column`](Self::copy_column).
     pub(crate) fn copy_finite_column(&self, column: usize, out: &mut [T], what: &'static str) -> Result<()> {
         self.copy_column(column, out);
-        first_not_finite(out).map_or(Ok(()), |row| Err(Error::NotFinite { what, row, column }))
+        let Some(row) = first_not_finite(out) else { return Ok(()) };
+        self.expect_read()?;
+        Err(Error::NotFinite { what, row, column })
+    }
+
+    /// Refuses samples of which some could not be read from their file.
+    pub(crate) fn expect_read(&self) -> Result<()> {
+        match self.data {
+            Data::Memory(_) => Ok(()),
+            Data::Stored(stored) => stored.failure().map_or(Ok(()), Err),
+        }
     }
 }
 

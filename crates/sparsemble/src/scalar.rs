@@ -83,6 +83,10 @@ macro_rules! implement_scalar {
             fn cast(bytes: &[u8]) -> Option<&[Self]> {
                 bytemuck::try_cast_slice(bytes).ok()
             }
+            #[cfg(feature = "io")]
+            fn bytes_of(numbers: &mut [Self]) -> &mut [u8] {
+                bytemuck::cast_slice_mut(numbers)
+            }
         }
     };
 }
@@ -102,6 +106,14 @@ mod sealed {
 
         /// Bytes in the order of this machine as numbers, if they are aligned and fill the last one.
         #[cfg(feature = "io")]
-        fn cast(bytes: &[u8]) -> Option<&[Self]>;
+        fn cast(bytes: &[u8]) -> Option<&[Self]>
+        where
+            Self: Sized;
+
+        /// Numbers as their bytes in the order of this machine.
+        #[cfg(feature = "io")]
+        fn bytes_of(numbers: &mut [Self]) -> &mut [u8]
+        where
+            Self: Sized;
     }
 }

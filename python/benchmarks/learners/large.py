@@ -1,4 +1,4 @@
-"""The memory of training on a file of many millions of patches, which is mapped and not read as a whole."""
+"""The memory of training on a file of many millions of patches, which is not read as a whole."""
 
 import os
 import subprocess
@@ -72,8 +72,7 @@ def _train(records: Records, name: str, options: str, samples: Path) -> None:
     result = Result(name, "f32", THREADS, count, seconds)
     facts = {"file_mb": samples.stat().st_size / 2**20, "anonymous_mb": anonymous, "resident_mb": whole}
     records.note("large", result, K=N_ATOMS, **facts)
-    # What is resident of the file is not counted: it is clean, and the system drops it when it needs room.
-    records.limit(f"{name} on {count:,} patches: memory", "MB", name, anonymous, MOST_MB)
+    records.limit(f"{name} on {count:,} patches: memory", "MB", name, whole, MOST_MB)
 
 
 def _memory(pid: int) -> dict[str, float]:

@@ -27,8 +27,8 @@ Written by `cargo xtask bench learning --output docs/PERFORMANCE.md`; do not edi
   atoms with all samples by the faster of two GEMM libraries; with the lasso, in units of one call of the
   coder for each dictionary. Both are timed by the same process in between.
 - **Memory**: `--large 10` also trains on a file of 10 million patches, by `sparsemble train` on two threads,
-  and tells the most megabytes of the process, looked at every 20 ms: what it has allocated, and that with the
-  pages of the mapped file that happened to be in memory, which the system can drop.
+  and tells the most megabytes of the process, looked at every 20 ms: what it has allocated, and all that was
+  resident, which is what counts.
 """
 
 MEANING = """\

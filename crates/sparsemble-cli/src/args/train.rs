@@ -34,8 +34,8 @@ Methods:
 Patches of pictures lose their mean and are scaled to norm 1, and nearly flat ones are left out, so λ does not depend on
 contrast. Matrices are taken as they are: a λ for samples of norm 1 is c·λ for samples of norm c.
 
-After each step the model so far is kept beside MODEL, in MODEL.checkpoint. A run that was interrupted or killed goes on
-with --resume, the same settings and the same sources, and ends in the same bytes. A model that goes to the standard output
+What each step has made is kept beside MODEL, in MODEL.checkpoint, until MODEL is written. A run that was interrupted or killed
+loses at most the step it was in: it goes on with --resume, the same settings and the same sources, and ends in the same bytes. A model that goes to the standard output
 (-o -) has no such file beside it: it cannot be resumed.";
 
 #[derive(Debug, Args)]

@@ -3,7 +3,8 @@
 use std::fs;
 
 use sparsemble::image::{Size, read};
-use sparsemble::model_file::{load, save, save_checkpoint};
+use sparsemble::model_file::{Checkpoint, load, save};
+use sparsemble::recipe::ToKeep;
 
 use crate::program::Program;
 
@@ -75,7 +76,8 @@ fn a_file_cannot_command_the_terminal_or_add_lines() {
 fn a_checkpoint_and_files_of_another_kind_are_told() {
     let program = trained();
     let loaded = load::<f32>(program.path("m")).unwrap();
-    save_checkpoint(program.path("c"), &loaded.model, &loaded.record).unwrap();
+    let again = || Ok(load::<f32>(program.path("m"))?.model);
+    Checkpoint::begin(program.path("c"), &loaded.record).keep(&ToKeep::whole(&again)).unwrap();
     assert!(program.succeed("info c").0.contains("a checkpoint: its training has not ended"));
     assert!(program.fail("info samples.npy", 1).starts_with("samples.npy: this is not a safetensors file"));
     assert!(program.fail("info missing", 1).starts_with("cannot read missing"));

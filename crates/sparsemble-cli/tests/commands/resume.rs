@@ -1,6 +1,7 @@
 //! Runs that are killed or interrupted, and go on.
 
-use std::process::{Child, Stdio};
+use std::fs;
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -65,6 +66,47 @@ fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
         );
         assert!(program.bytes("m") == whole(words), "{words}");
     }
+}
+
+/// Ends a run once its checkpoint has at least this many bytes.
+fn killed_at(program: &Program, words: &str, length: u64) {
+    let mut child = started(program, words);
+    while fs::metadata(program.path("m.checkpoint")).unwrap().len() < length {
+        sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_step_that_was_half_written_is_done_again_and_no_other() {
+    let program = program();
+    killed_at(&program, BOOST, 100_000);
+    let kept = program.bytes("m.checkpoint");
+    let expected = whole(BOOST);
+    // Cut within its last whole step, or what follows it.
+    for part in [1, 100, 10_000, 40_000] {
+        fs::write(program.path("m.checkpoint"), &kept[..kept.len() - part]).unwrap();
+        assert_eq!(program.json(&format!("{BOOST} --resume --force"))["resumed"], true);
+        assert!(program.bytes("m") == expected, "{part} bytes are missing");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_is_told_with_the_way_to_go_on() {
+    let program = program();
+    // A file may have so many blocks of 512 bytes, and one more is an error and not the end.
+    let limited = program.command(BOOST);
+    let arguments = limited.get_args().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ");
+    let script = format!("trap '' XFSZ; ulimit -f 400; exec {} {arguments}", limited.get_program().display());
+    let output = Command::new("sh").args(["-c", &script]).current_dir(program.path("")).output().unwrap();
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert!(line.starts_with("error: cannot write m.checkpoint: File too large"), "{line}");
+    assert!(line.ends_with("; make room and run the same command with --resume to go on\n"), "{line}");
+    assert_eq!(program.json(&format!("{BOOST} --resume"))["resumed"], true);
+    assert!(program.bytes("m") == whole(BOOST));
 }
 
 #[cfg(unix)]

@@ -15,7 +15,7 @@ pub use state::Boosting;
 pub(crate) use state::CodedRound;
 
 use crate::blocks::Run;
-use crate::coding::SparseCoder;
+use crate::coding::{SparseCoder, SparseCodes};
 use crate::degradation::Degradation;
 use crate::dictionary::{Dictionary, WeakLearner};
 use crate::error::{Error, Result, expect_size};
@@ -123,6 +123,17 @@ pub struct Round {
     pub unconverged: usize,
 }
 
+/// All that is needed of a round to go on after it: see [`Boost::resume`].
+#[derive(Debug, Clone)]
+pub struct BoostedRound<T> {
+    /// D_l.
+    pub dictionary: Dictionary<T>,
+    /// Its row of the training curve.
+    pub round: Round,
+    /// The codes of all samples in it, as [`Boosting::step_with_codes`] gives them.
+    pub codes: Vec<SparseCodes<T>>,
+}
+
 /// Why boosting has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -165,29 +176,30 @@ impl<'a, T: Scalar> Boost<'a, T> {
         Boosting::new(self, samples)
     }
 
-    /// The state after the rounds that gave these dictionaries and this curve: the same bits as if it had never been left.
+    /// The state after these rounds, given one by one so that the codes of no more than one of them are in memory: the
+    /// same bits as if it had never been left.
     ///
     /// # Cost
-    /// One call of the coder for each member; nothing is learned.
+    /// About 10·M operations a sample and round: nothing is learned, and nothing is coded.
     ///
     /// # Errors
-    /// If there is not one round for each member, or a round is not the one that these samples, this coder, this Φ and
-    /// this validation give.
+    /// If there are more rounds than asked for, one cannot be had, or is not one that these samples and this validation
+    /// give.
     pub fn resume<'b>(
         &'b self,
         samples: MatrixView<'b, T>,
-        members: Vec<Dictionary<T>>,
-        rounds: &[Round],
+        rounds: &mut dyn ExactSizeIterator<Item = Result<BoostedRound<T>>>,
         run: Run<'_>,
     ) -> Result<Boosting<'b, T>> {
-        expect_size("rounds: number of members", members.len(), rounds.len())?;
-        if members.len() > self.n_models {
+        let count = rounds.len();
+        if count > self.n_models {
             return Err(Error::parameter("n_models", self.n_models, "is less than the members there already are"));
         }
         let mut boosting = self.start(samples)?;
-        for (number, (dictionary, round)) in members.into_iter().zip(rounds).enumerate() {
-            let run = run.passes(number..number + 1, rounds.len(), samples.columns());
-            boosting.take(dictionary, Some(round), run)?;
+        for (number, done) in rounds.enumerate() {
+            let BoostedRound { dictionary, round, codes } = done?;
+            let part = run.passes(number..number + 1, count, samples.columns());
+            boosting.take(dictionary, Some(&(round, codes)), part)?;
         }
         Ok(boosting)
     }

@@ -29,7 +29,7 @@ pub use anchored::{
 };
 pub(crate) use boost::CodedRound;
 pub(crate) use boost::own_atoms;
-pub use boost::{Boost, Boosting, Round, Stop, Validation, weights_of_rounds};
+pub use boost::{Boost, BoostedRound, Boosting, Round, Stop, Validation, weights_of_rounds};
 pub use gaussians::{
     Estimate, GaussianEstimator, GaussianLearner, GaussianLearning, LocalGaussians, MeanPrior, SampleMean, Seen,
 };
@@ -159,6 +159,20 @@ impl<T: Scalar> Ensemble<T> {
         }
         let beta = self.beta[..n_models].iter().map(|weight| weight / sum).collect();
         self.with_beta(beta)
+    }
+
+    /// The ensemble of what the steps of a training have added, each a member, with the weights they have got by then.
+    #[cfg(feature = "io")]
+    pub(crate) fn of_steps(steps: Vec<Self>) -> Result<Self> {
+        let mut training = steps.first().map(|step| step.training.clone()).unwrap_or_default();
+        training.curve = steps.iter().flat_map(|step| step.training.curve.iter().copied()).collect();
+        let models: Vec<_> = steps.into_iter().flat_map(|step| step.models).collect();
+        let beta = if training.curve.is_empty() {
+            vec![1.0 / models.len().max(1) as f64; models.len()]
+        } else {
+            weights_of_rounds(&training.curve.iter().map(|round| round.alpha).collect::<Vec<_>>())
+        };
+        Ok(Self::new(models, beta)?.with_training(training))
     }
 
     /// The models.

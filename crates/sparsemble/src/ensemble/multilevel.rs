@@ -9,9 +9,8 @@ pub use dictionary::MultilevelDictionary;
 pub use level::Coefficients;
 
 use crate::blocks::Run;
-use crate::dictionary::Dictionary;
 use crate::error::{Error, Result};
-use crate::matrix::MatrixView;
+use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
 use super::Averaging;
@@ -98,29 +97,25 @@ impl<'a, T: Scalar> Multilevel<'a, T> {
         Descent::new(self, samples, run)
     }
 
-    /// The state after the levels that have these dictionaries, which must have been learned from the same samples with
-    /// the same settings: it goes on to the same bits as if it had never been left.
+    /// The state after the levels of this dictionary, which left these [`residuals`](Descent::residuals): it goes on to the
+    /// same bits as if it had never been left.
     ///
     /// # Cost
-    /// The residuals are coded once in each level; nothing is learned.
+    /// The samples are looked at once; nothing is learned, and nothing is coded.
     ///
     /// # Errors
     /// See [`Multilevel`]; also if there are more levels than asked for, or they do not fit the samples.
     pub fn resume<'b>(
         &'b self,
         samples: MatrixView<'b, T>,
-        levels: Vec<Vec<Dictionary<T>>>,
+        so_far: &MultilevelDictionary<T>,
+        residuals: Matrix<T>,
         run: Run<'_>,
     ) -> Result<Descent<'b, T>> {
-        if levels.len() > self.n_levels {
+        if so_far.n_levels() > self.n_levels {
             return Err(Error::parameter("n_levels", self.n_levels, "is less than the levels there already are"));
         }
-        let mut descent = self.start(samples, run.silent())?;
-        let count = levels.len();
-        for (number, level) in levels.into_iter().enumerate() {
-            descent.take(level, run.passes(number..number + 1, count, samples.columns()))?;
-        }
-        Ok(descent)
+        Descent::after(self, samples, so_far, residuals, run)
     }
 
     fn method(&self) -> String {

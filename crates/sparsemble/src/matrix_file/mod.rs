@@ -24,6 +24,7 @@ mod mat;
 mod npy;
 mod numbers;
 mod storage;
+mod stored;
 mod table;
 mod watched;
 

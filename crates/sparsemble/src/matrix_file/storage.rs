@@ -5,11 +5,13 @@ use crate::files::MappedFile;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
+use super::stored::StoredNumbers;
+
 /// The samples of a file: one row of the file is one sample, a column of [`view`](Self::view).
 ///
-/// A large `.npy` file of the number type that was asked for is not copied but mapped: the system brings in the parts that
-/// are read and drops them when memory is short. Such a file must not be changed while this exists; a program that
-/// shortens it ends ours.
+/// A large `.npy` file of the number type that was asked for stays where it is. Of one in C order, blocks are read as they
+/// are needed; one in Fortran order is mapped, and the system brings in the parts that are read and drops them when
+/// memory is short. Such a file must not be changed while this exists; a program that shortens a mapped one ends ours.
 #[derive(Debug)]
 pub struct MatrixFile<T> {
     storage: Storage<T>,
@@ -21,6 +23,7 @@ pub struct MatrixFile<T> {
 #[derive(Debug)]
 enum Storage<T> {
     Owned(Vec<T>),
+    Stored(StoredNumbers<T>),
     /// The file, and where in it the numbers start.
     Mapped(MappedFile, usize),
 }
@@ -50,6 +53,12 @@ impl<T: Scalar> MatrixFile<T> {
         Ok(Self { storage: Storage::Owned(values), shape, order })
     }
 
+    /// Samples that stay in the file and lie there one after the other.
+    pub(super) fn stored(numbers: StoredNumbers<T>, shape: (usize, usize)) -> Result<Self> {
+        MatrixView::of_stored(&numbers, shape.0, shape.1)?;
+        Ok(Self { storage: Storage::Stored(numbers), shape, order: Order::Rows })
+    }
+
     /// Samples that stay in the file, if their numbers lie in it as they would in memory.
     pub(super) fn mapped(file: MappedFile, start: usize, shape: (usize, usize), order: Order) -> Option<Self> {
         let fits = T::cast(file.get(start..)?)
@@ -59,11 +68,13 @@ impl<T: Scalar> MatrixFile<T> {
 
     /// M × T: the samples in columns.
     pub fn view(&self) -> MatrixView<'_, T> {
-        let values = match &self.storage {
-            Storage::Owned(values) => values,
-            Storage::Mapped(file, start) => T::cast(&file[*start..]).unwrap_or_default(),
+        let strided = |values| MatrixView::from_strided(values, self.shape, self.order.strides(self.shape));
+        let view = match &self.storage {
+            Storage::Owned(values) => strided(values),
+            Storage::Stored(numbers) => MatrixView::of_stored(numbers, self.shape.0, self.shape.1),
+            Storage::Mapped(file, start) => strided(T::cast(&file[*start..]).unwrap_or_default()),
         };
-        match MatrixView::from_strided(values, self.shape, self.order.strides(self.shape)) {
+        match view {
             Ok(view) => view,
             Err(_) => unreachable!("the same view was made when the file was opened"),
         }
@@ -80,8 +91,8 @@ impl<T: Scalar> MatrixFile<T> {
     }
 
     /// Whether the samples are still in the file.
-    pub fn is_mapped(&self) -> bool {
-        matches!(self.storage, Storage::Mapped(..))
+    pub fn is_in_file(&self) -> bool {
+        !matches!(self.storage, Storage::Owned(_))
     }
 
     /// A copy of the samples in memory, column after column.

@@ -80,6 +80,14 @@ pub(super) fn contents<'a, T: Scalar>(
     Ok(contents)
 }
 
+/// The bytes of a file.
+pub(super) fn bytes<T: Scalar>(model: ModelRef<'_, T>, record: &Record<T>, complete: bool) -> Outcome<Vec<u8>> {
+    let contents = contents(model, record, complete)?;
+    let mut bytes = contents.header()?;
+    contents.write_body(&mut bytes)?;
+    Ok(bytes)
+}
+
 fn add_memory<T: Scalar>(contents: &mut Contents<'_, T>, learner: &OnlineLearner<T>) -> Outcome<()> {
     let memory = learner.memory();
     for (name, sums) in MEMORY.into_iter().zip(memory.sums) {

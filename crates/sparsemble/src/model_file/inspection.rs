@@ -1,7 +1,7 @@
 //! What a model file says about itself, told without reading its tensors.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Seek};
+use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
 use safetensors::Dtype;
@@ -10,9 +10,10 @@ use crate::error::Result;
 use crate::files;
 use crate::scalar::Scalar;
 
-use super::FORMAT_VERSION;
+use super::checkpoint::is_checkpoint;
 use super::container::Container;
-use crate::reason::Outcome;
+use super::{FORMAT_VERSION, checkpoint, encode};
+use crate::reason::{Outcome, Reason};
 
 /// The name of the format in the header.
 pub(super) const FORMAT: &str = "sparsemble";
@@ -108,8 +109,28 @@ pub struct TensorShape {
 /// ```
 pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection> {
     let path = path.as_ref();
+    if is_checkpoint(path)? {
+        return inspected_checkpoint(path);
+    }
     let (file, length) = files::open(path)?;
     inspected(file, length).map_err(|reason| reason.about_model(path))
+}
+
+/// What the file of the model of all steps so far would say.
+fn inspected_checkpoint(path: &Path) -> Result<Inspection> {
+    let told = |bytes: Vec<u8>| {
+        let length = bytes.len() as u64;
+        inspected(Cursor::new(bytes), length)
+    };
+    let about = |reason: Reason| reason.about_model(path);
+    let first = told(checkpoint::first_model(path)?).map_err(about)?;
+    let bytes = if first.dtype == f32::NAME { written_anew::<f32>(path)? } else { written_anew::<f64>(path)? };
+    told(bytes).map_err(about)
+}
+
+fn written_anew<T: Scalar>(path: &Path) -> Result<Vec<u8>> {
+    let loaded = checkpoint::loaded::<T>(path)?;
+    encode::bytes((&loaded.model).into(), &loaded.record, false).map_err(|reason| reason.about_model(path))
 }
 
 fn inspected(file: impl Read + Seek, length: u64) -> Outcome<Inspection> {

@@ -46,14 +46,17 @@
 //! the file before memory is spent on it; values must be finite, atoms of dictionaries of unit norm, and there must be
 //! nothing in it that this version does not know. A file of a newer [`FORMAT_VERSION`] is refused, an older one is read.
 
+mod checkpoint;
 mod container;
 mod contents;
 mod decode;
 mod encode;
 mod inspection;
 mod resuming;
+mod state;
 mod upscaling;
 
+pub use checkpoint::{Checkpoint, PastSteps};
 pub use inspection::{Inspection, Kind, TensorShape, inspect};
 
 use std::collections::BTreeMap;
@@ -68,15 +71,12 @@ use crate::files;
 use crate::model::Model;
 use crate::scalar::Scalar;
 
-use crate::reason::Reason;
-use contents::Contents;
-
 /// The version of the format that this library writes; it reads all up to this one.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The version of the training algorithms. Whoever changes a training so that the same samples and seed give other bits
 /// raises it: a checkpoint of another version is not resumed.
-pub const ALGORITHM_VERSION: u32 = 1;
+pub const ALGORITHM_VERSION: u32 = 2;
 
 /// What stands for the name of bytes in memory.
 const IN_MEMORY: &str = "the model";
@@ -225,26 +225,8 @@ pub fn save<'a, T: Scalar>(
     model: impl Into<ModelRef<'a, T>>,
     record: &Record<T>,
 ) -> Result<()> {
-    write(path.as_ref(), model.into(), record, true)
-}
-
-/// Writes a model whose training has not ended, as [`save`].
-///
-/// Written after each step of a training, a run that is stopped at any point loses at most the step it was in; see
-/// [`Loaded::expect_resumable`].
-///
-/// # Errors
-/// As [`save`].
-pub fn save_checkpoint<'a, T: Scalar>(
-    path: impl AsRef<Path>,
-    model: impl Into<ModelRef<'a, T>>,
-    record: &Record<T>,
-) -> Result<()> {
-    write(path.as_ref(), model.into(), record, false)
-}
-
-fn write<T: Scalar>(path: &Path, model: ModelRef<'_, T>, record: &Record<T>, complete: bool) -> Result<()> {
-    let contents = encode::contents(model, record, complete).map_err(|reason| reason.about_model(path))?;
+    let (path, model) = (path.as_ref(), model.into());
+    let contents = encode::contents(model, record, true).map_err(|reason| reason.about_model(path))?;
     let header = contents.header().map_err(|reason| reason.about_model(path))?;
     files::write_atomically(path, |file| {
         file.write_all(&header)?;
@@ -257,16 +239,11 @@ fn write<T: Scalar>(path: &Path, model: ModelRef<'_, T>, record: &Record<T>, com
 /// # Errors
 /// [`Error::Model`](crate::Error::Model) as [`save`].
 pub fn encode<'a, T: Scalar>(model: impl Into<ModelRef<'a, T>>, record: &Record<T>) -> Result<Vec<u8>> {
-    let bytes = |contents: Contents<'_, T>| {
-        let mut bytes = contents.header()?;
-        contents.write_body(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = encode::contents(model.into(), record, true).and_then(bytes);
-    bytes.map_err(|reason: Reason| reason.about_model(Path::new(IN_MEMORY)))
+    encode::bytes(model.into(), record, true).map_err(|reason| reason.about_model(Path::new(IN_MEMORY)))
 }
 
-/// Reads a model file, whose numbers must be of the type that is asked for: see [`inspect`].
+/// Reads a model file, whose numbers must be of the type that is asked for: see [`inspect`]. Of a checkpoint it gives the
+/// model of the steps that are done.
 ///
 /// # Cost
 /// The file is mapped while it is read, where that can be done. Memory is that of the model, which is a small multiple of
@@ -295,6 +272,9 @@ pub fn encode<'a, T: Scalar>(model: impl Into<ModelRef<'a, T>>, record: &Record<
 /// ```
 pub fn load<T: Scalar>(path: impl AsRef<Path>) -> Result<Loaded<T>> {
     let path = path.as_ref();
+    if checkpoint::is_checkpoint(path)? {
+        return checkpoint::loaded(path);
+    }
     let (file, length) = files::open(path)?;
     let loaded = match files::map(path) {
         Some(mapped) => decode::loaded(Cursor::new(&mapped[..]), mapped.len() as u64),

@@ -34,39 +34,6 @@ impl<T: Scalar> Loaded<T> {
     /// # Errors
     /// If the file is no checkpoint, was made by other versions of the algorithms, or a parameter or the samples are not
     /// those of the checkpoint; more models, levels or iterations may be asked for.
-    ///
-    /// # Example
-    /// ```
-    /// use sparsemble::model_file::{self, Record};
-    /// use sparsemble::recipe::{Recipe, TrainingSet};
-    /// use sparsemble::{Error, Matrix, Run};
-    ///
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let path = folder.path().join("model.checkpoint");
-    /// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
-    /// let set = TrainingSet::new(samples.view());
-    /// let recipe = Recipe { n_atoms: 3, n_models: 4, ..Recipe::new("boost-ex".parse()?) };
-    /// let record = Record::of(&recipe, set, "waves".into(), Run::default())?;
-    ///
-    /// // A run that is killed in its third round …
-    /// let killed = recipe.train(
-    ///     set,
-    ///     &mut |step, so_far| {
-    ///         model_file::save_checkpoint(&path, &so_far()?, &record)?;
-    ///         if step.number == 2 { Err(Error::Interrupted { done: 0, total: 0 }) } else { Ok(()) }
-    ///     },
-    ///     Run::default(),
-    /// );
-    /// assert!(killed.is_err());
-    ///
-    /// // … and goes on.
-    /// let loaded = model_file::load(&path)?;
-    /// loaded.expect_resumable(&record)?;
-    /// let resumed = recipe.resume(set, loaded.model, &mut |_, _| Ok(()), Run::default())?;
-    /// let whole = recipe.train(set, &mut |_, _| Ok(()), Run::default())?;
-    /// assert_eq!(model_file::encode(&resumed.model, &record)?, model_file::encode(&whole.model, &record)?);
-    /// # Ok::<(), sparsemble::Error>(())
-    /// ```
     pub fn expect_resumable(&self, record: &Record<T>) -> Result<()> {
         const OTHER: &str = "is not that of the checkpoint; resume with the settings and the data it was made with";
         if self.complete {

@@ -13,7 +13,7 @@ impl<T: Scalar> TrainingSet<'_, T> {
     /// A number that other samples, masses or another Φ would not have, but for a chance of one in 2⁶⁴.
     ///
     /// # Errors
-    /// If the run was interrupted.
+    /// If the run was interrupted, or the file of the samples cannot be read.
     pub fn fingerprint(&self, run: Run<'_>) -> Result<u64> {
         let (rows, columns) = (self.samples.rows(), self.samples.columns());
         let blocks = run.map_blocks(
@@ -30,6 +30,7 @@ impl<T: Scalar> TrainingSet<'_, T> {
                 Ok(print.0)
             },
         )?;
+        self.samples.expect_read()?;
         let mut whole = Print::default();
         whole.add(rows as u64);
         whole.add(columns as u64);

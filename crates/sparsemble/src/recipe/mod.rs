@@ -5,10 +5,12 @@
 //! [`AltOpt`](crate::dictionary::AltOpt), [`Boost`](crate::ensemble::Boost) and so on.
 
 mod fingerprint;
+mod steps;
 mod train;
 
+pub use steps::{KeptStep, Past, Step, ToKeep, Watch};
+pub use train::Trained;
 pub(crate) use train::Work;
-pub use train::{Step, Trained, Watch};
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
@@ -45,7 +47,7 @@ use crate::matrix::MatrixView;
 /// let mut errors = Vec::new();
 /// let trained = recipe.train(
 ///     TrainingSet::new(samples.view()),
-///     &mut |step, _so_far| {
+///     &mut |step, _to_keep| {
 ///         errors.extend(step.error);
 ///         Ok(())
 ///     },

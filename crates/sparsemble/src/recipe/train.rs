@@ -2,24 +2,12 @@
 
 use crate::blocks::Run;
 use crate::dictionary::{AltOpt, AtomUpdate, Centers, Dictionary, Examples, Hyperlines, OnlineAltOpt, WeakLearner};
-use crate::ensemble::{Averaging, Boost, Ensemble, GaussianLearner, Multilevel, SparseModel, Training};
+use crate::ensemble::{Averaging, Boost, BoostedRound, Ensemble, GaussianLearner, Multilevel, Training};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::scalar::Scalar;
 
-use super::{Method, Recipe, TrainingSet};
-
-/// A step that has been done: a dictionary of an ensemble, an iteration of Alt-Opt, a level, a twentieth of an epoch, a
-/// round of Gaussians.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
-    /// Which one, from 1.
-    pub number: usize,
-    /// The most there will be.
-    pub of: usize,
-    /// The error or objective after it: see [`Training`]. `None` where nothing is coded.
-    pub error: Option<f64>,
-}
+use super::{KeptStep, Method, Past, Recipe, Step, ToKeep, TrainingSet, Watch};
 
 /// A trained model, and how its training went.
 #[derive(Debug)]
@@ -34,18 +22,13 @@ pub struct Trained<T> {
     pub usage: Vec<f64>,
 }
 
-/// Is told of every step, and can ask for the model so far: saved with
-/// [`save_checkpoint`](crate::model_file::save_checkpoint), it is what [`Recipe::resume`] goes on from. An error it
-/// returns ends the training.
-pub type Watch<'a, T> = dyn FnMut(Step, &dyn Fn() -> Result<Model<T>>) -> Result<()> + 'a;
-
 /// The steps of an epoch of online learning.
 const PORTIONS: usize = 20;
 
 /// What there is to do.
 pub(crate) struct Work<'a, T> {
     set: TrainingSet<'a, T>,
-    so_far: Option<Model<T>>,
+    past: &'a mut Past<'a, T>,
     run: Run<'a>,
 }
 
@@ -62,29 +45,37 @@ impl Recipe {
         watch: &mut Watch<'_, T>,
         run: Run<'_>,
     ) -> Result<Trained<T>> {
-        (T::instances().train)(self, Work { set, so_far: None, run }, watch)
+        self.resume(set, &mut std::iter::empty(), watch, run)
     }
 
-    /// Goes on from the model so far of a training with the same recipe on the same samples; the result is the same bits
-    /// as if it had never been left. Only more models, levels or iterations may be asked for.
+    /// Goes on from what was kept of a training with the same recipe on the same samples; the result is the same bits as
+    /// if it had never been left, and no step is done twice. Only more models, levels or iterations may be asked for.
     ///
     /// # Errors
-    /// As [`train`](Self::train); if the model is not one that this recipe makes.
+    /// As [`train`](Self::train); if a step is not one of this recipe.
     pub fn resume<T: Scalar>(
         &self,
         set: TrainingSet<'_, T>,
-        so_far: Model<T>,
+        past: &mut Past<'_, T>,
         watch: &mut Watch<'_, T>,
         run: Run<'_>,
     ) -> Result<Trained<T>> {
-        if so_far.training().method != self.method.name() {
-            let reason = format!("the model to go on from was made by {}", so_far.training().method);
-            return Err(Error::parameter("method", self.method, reason));
-        }
-        (T::instances().train)(self, Work { set, so_far: Some(so_far), run }, watch)
+        let own = |step: Result<KeptStep<T>>| {
+            let step = step?;
+            if step.model.training().method != self.method.name() {
+                let reason = format!("the model to go on from was made by {}", step.model.training().method);
+                return Err(Error::parameter("method", self.method, reason));
+            }
+            Ok(step)
+        };
+        let trained = (T::instances().train)(self, Work { set, past: &mut past.map(own), run }, watch);
+        // Whatever came of samples that could not be read.
+        set.samples.expect_read()?;
+        trained
     }
 
-    /// Atoms to begin with, as the model of no step yet that [`resume`](Self::resume) goes on from (warm start).
+    /// Atoms to begin with, as the model of no step yet: what [`resume`](Self::resume) goes on from as a past of one step
+    /// (warm start).
     ///
     /// # Errors
     /// If the method does not learn one dictionary.
@@ -98,8 +89,8 @@ impl Recipe {
     /// let samples = Matrix::from_fn(4, 60, |r, i| ((r * i + 3 * r + i) as f32).sin());
     /// let atoms = Dictionary::new(Matrix::from_fn(4, 5, |r, k| ((r + k) as f32).cos()))?;
     /// let recipe = Recipe { max_iterations: 3, ..Recipe::new("alt-opt".parse()?) };
-    /// let trained =
-    ///     recipe.resume(TrainingSet::new(samples.view()), recipe.begun(&atoms)?, &mut |_, _| Ok(()), Run::default())?;
+    /// let (set, begun) = (TrainingSet::new(samples.view()), recipe.begun(&atoms)?);
+    /// let trained = recipe.resume(set, &mut [Ok(begun.into())].into_iter(), &mut |_, _| Ok(()), Run::default())?;
     /// assert_eq!(trained.model.n_atoms(), 5);
     /// # Ok::<(), sparsemble::Error>(())
     /// ```
@@ -150,13 +141,13 @@ impl Recipe {
     fn alternate<T: Scalar>(
         &self,
         update: AtomUpdate,
-        Work { set, so_far, run }: Work<'_, T>,
+        Work { set, past, run }: Work<'_, T>,
         watch: &mut Watch<'_, T>,
     ) -> Result<Trained<T>> {
         let start = Centers::new(self.n_atoms);
         let passes = self.max_iterations.saturating_add(2);
         let part = |pass: usize| run.passes(pass..pass + 1, passes, set.samples.columns());
-        let (dictionary, curve) = match so_far {
+        let (dictionary, curve) = match last(past)? {
             None => (start.start(set.samples, set.masses, self.seed, part(0))?, Vec::new()),
             Some(Model::Dictionary(dictionary, training)) => (dictionary, training.objective),
             Some(_) => return Err(Error::parameter("so_far", self.method, "makes a dictionary, and this is none")),
@@ -188,21 +179,17 @@ impl Recipe {
                 return Ok(Trained { model, converged, unconverged, usage: learned.usage });
             }
             let step = Step { number: alternation.curve().len(), of: self.max_iterations, error };
-            watch(step, &|| Ok(model(alternation.dictionary(), alternation.curve())))?;
+            watch(step, &ToKeep::whole(&|| Ok(model(alternation.dictionary(), alternation.curve()))))?;
         }
     }
 
-    fn stream<T: Scalar>(
-        &self,
-        Work { set, so_far, run }: Work<'_, T>,
-        watch: &mut Watch<'_, T>,
-    ) -> Result<Trained<T>> {
+    fn stream<T: Scalar>(&self, Work { set, past, run }: Work<'_, T>, watch: &mut Watch<'_, T>) -> Result<Trained<T>> {
         let (settings, start) = (self.online(), Centers::new(self.n_atoms));
         let n_samples = set.samples.columns();
         let passes = self.max_iterations.saturating_add(1);
         let part = |pass: std::ops::Range<usize>| run.passes(pass, passes, n_samples);
         let portion = n_samples.div_ceil(PORTIONS).max(settings.batch.min(n_samples)).max(1);
-        let mut learner = match so_far {
+        let mut learner = match last(past)? {
             None => settings.begin(&start.start(set.samples, set.masses, self.seed, part(0..1))?)?,
             Some(Model::Online(learner, _)) => learner.with_settings(settings)?,
             Some(_) => {
@@ -225,24 +212,29 @@ impl Recipe {
                 return Ok(Trained { model, converged: true, unconverged: 0, usage: Vec::new() });
             }
             let step = Step { number: learner.seen() / portion, of, error: learner.curve().last().copied() };
-            watch(step, &|| Ok(Model::Online(Box::new(learner.clone()), training(learner.curve()))))?;
+            let model = || Ok(Model::Online(Box::new(learner.clone()), training(learner.curve())));
+            watch(step, &ToKeep::whole(&model))?;
         }
     }
 
     fn average<T: Scalar>(
         &self,
         learner: &dyn WeakLearner<T>,
-        Work { set, so_far, run }: Work<'_, T>,
+        Work { set, past, run }: Work<'_, T>,
         watch: &mut Watch<'_, T>,
     ) -> Result<Trained<T>> {
         let averaging = Averaging { n_models: self.n_models, seed: self.seed, masses: set.masses, learner };
-        let mut members = so_far.map_or(Ok(Vec::new()), |model| self.members(&model))?;
+        if past.len() > self.n_models {
+            return Err(Error::parameter("n_models", self.n_models, "is less than the members there already are"));
+        }
+        let mut members = past.map(|step| self.member(&step?.model)).collect::<Result<Vec<_>>>()?;
         let model = |members: &[Dictionary<T>]| Ok(self.named(averaging.combine(members)?));
         while members.len() < self.n_models {
             let number = members.len();
             let part = run.passes(number..number + 1, self.n_models, set.samples.columns());
             members.push(averaging.member(set.samples, number, part)?);
-            watch(Step { number: number + 1, of: self.n_models, error: None }, &|| model(&members))?;
+            let step = Step { number: number + 1, of: self.n_models, error: None };
+            watch(step, &ToKeep::member(&|| model(&members[number..]), &[]))?;
         }
         Ok(Trained { model: model(&members)?, converged: true, unconverged: 0, usage: Vec::new() })
     }
@@ -250,7 +242,7 @@ impl Recipe {
     fn boost<T: Scalar>(
         &self,
         learner: &dyn WeakLearner<T>,
-        Work { set, so_far, run }: Work<'_, T>,
+        Work { set, past, run }: Work<'_, T>,
         watch: &mut Watch<'_, T>,
     ) -> Result<Trained<T>> {
         let boost = Boost {
@@ -262,18 +254,14 @@ impl Recipe {
             ..Boost::new(learner, &self.coder)
         };
         let n_samples = set.samples.columns();
-        let mut boosting = match so_far {
-            None => boost.start(set.samples)?,
-            Some(model) => {
-                let part = run.passes(0..model.training().curve.len(), self.n_models, n_samples);
-                boost.resume(set.samples, self.members(&model)?, &model.training().curve, part)?
-            }
-        };
+        let part = |rounds: std::ops::Range<usize>| run.passes(rounds, self.n_models, n_samples);
+        let known = part(0..past.len());
+        let mut boosting = boost.resume(set.samples, &mut past.map(|step| self.boosted_round(step?)), known)?;
         loop {
             let number = boosting.curve().len();
-            let Some(round) = boosting.step(run.passes(number..number + 1, self.n_models, n_samples))? else { break };
+            let Some((round, codes)) = boosting.step_with_codes(part(number..number + 1))? else { break };
             let step = Step { number: number + 1, of: self.n_models, error: Some(round.error) };
-            watch(step, &|| Ok(Model::Ensemble(boosting.all_rounds()?)))?;
+            watch(step, &ToKeep::member(&|| Ok(Model::Ensemble(boosting.last_round()?)), &codes))?;
         }
         let unconverged = boosting.curve().iter().map(|round| round.unconverged).max().unwrap_or(0);
         Ok(Trained { model: Model::Ensemble(boosting.ensemble()?), converged: true, unconverged, usage: Vec::new() })
@@ -283,25 +271,25 @@ impl Recipe {
         &self,
         learner: &dyn WeakLearner<T>,
         n_models: usize,
-        Work { set, so_far, run }: Work<'_, T>,
+        Work { set, past, run }: Work<'_, T>,
         watch: &mut Watch<'_, T>,
     ) -> Result<Trained<T>> {
         let level = Averaging { n_models, seed: self.seed, masses: set.masses, learner };
         let multilevel = Multilevel { level, n_levels: self.n_levels };
-        let known = match so_far {
-            None => Vec::new(),
-            Some(Model::Multilevel(multilevel)) => {
-                multilevel.levels().iter().map(dictionaries).collect::<Result<Vec<_>>>()?
+        let part = |levels: std::ops::Range<usize>| run.passes(levels, self.n_levels, set.samples.columns());
+        let mut descent = match past.last().transpose()? {
+            None => multilevel.start(set.samples, run.silent())?,
+            Some(KeptStep { model: Model::Multilevel(so_far), residuals: Some(residuals), .. }) => {
+                multilevel.resume(set.samples, &so_far, residuals, run.silent())?
             }
             Some(_) => return Err(Error::parameter("so_far", self.method, "makes levels, and this has none")),
         };
-        let part = |levels: std::ops::Range<usize>| run.passes(levels, self.n_levels, set.samples.columns());
-        let mut descent = multilevel.resume(set.samples, known.clone(), part(0..known.len()))?;
         loop {
             let number = descent.n_levels();
             let Some(error) = descent.step(part(number..number + 1))? else { break };
             let step = Step { number: number + 1, of: self.n_levels, error: Some(error) };
-            watch(step, &|| Ok(Model::Multilevel(descent.dictionary()?)))?;
+            let model = || Ok(Model::Multilevel(descent.dictionary()?));
+            watch(step, &ToKeep::whole(&model).with_residuals(descent.residuals()))?;
         }
         Ok(Trained {
             model: Model::Multilevel(descent.dictionary()?),
@@ -313,7 +301,7 @@ impl Recipe {
 
     fn weigh_and_fit<T: Scalar>(
         &self,
-        Work { set, so_far, run }: Work<'_, T>,
+        Work { set, past, run }: Work<'_, T>,
         watch: &mut Watch<'_, T>,
     ) -> Result<Trained<T>> {
         let learner = GaussianLearner {
@@ -324,24 +312,32 @@ impl Recipe {
         };
         let passes = self.max_iterations.saturating_add(1);
         let part = |pass: usize| run.passes(pass..pass + 1, passes, set.samples.columns());
-        let mut learning = match so_far {
+        let mut learning = match last(past)? {
             None => learner.start(set.samples, set.masses, part(0))?,
             Some(Model::Gaussians(so_far)) => learner.resume(set.samples, set.masses, so_far, part(0))?,
             Some(_) => return Err(Error::parameter("so_far", self.method, "makes local Gaussians; these are none")),
         };
         while let Some(cost) = learning.step(part(learning.rounds() + 1))? {
             let step = Step { number: learning.rounds(), of: self.max_iterations, error: Some(cost) };
-            watch(step, &|| Ok(Model::Gaussians(learning.gaussians().clone())))?;
+            watch(step, &ToKeep::whole(&|| Ok(Model::Gaussians(learning.gaussians().clone()))))?;
         }
         let model = Model::Gaussians(learning.into_gaussians());
         Ok(Trained { model, converged: true, unconverged: 0, usage: Vec::new() })
     }
 
-    /// The dictionaries of an ensemble.
-    fn members<T: Scalar>(&self, model: &Model<T>) -> Result<Vec<Dictionary<T>>> {
+    /// The dictionary of a step that adds one.
+    fn member<T: Scalar>(&self, model: &Model<T>) -> Result<Dictionary<T>> {
         match model {
-            Model::Ensemble(ensemble) => dictionaries(ensemble),
-            _ => Err(Error::parameter("so_far", self.method, "makes an ensemble, and this is none")),
+            Model::Ensemble(ensemble) if ensemble.n_models() == 1 => ensemble.models()[0].dictionary(),
+            _ => Err(Error::parameter("so_far", self.method, "adds a dictionary in each step, and this does not")),
+        }
+    }
+
+    fn boosted_round<T: Scalar>(&self, step: KeptStep<T>) -> Result<BoostedRound<T>> {
+        let dictionary = self.member(&step.model)?;
+        match step.model.training().curve[..] {
+            [round] => Ok(BoostedRound { dictionary, round, codes: step.codes }),
+            _ => Err(Error::parameter("so_far", self.method, "does one round in each step, and this does not")),
         }
     }
 
@@ -352,6 +348,7 @@ impl Recipe {
     }
 }
 
-fn dictionaries<T: Scalar>(ensemble: &Ensemble<T>) -> Result<Vec<Dictionary<T>>> {
-    ensemble.models().iter().map(SparseModel::dictionary).collect()
+/// The model that is all there is of a past.
+fn last<T>(past: &mut Past<'_, T>) -> Result<Option<Model<T>>> {
+    Ok(past.last().transpose()?.map(|step| step.model))
 }

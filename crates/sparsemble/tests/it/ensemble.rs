@@ -3,13 +3,15 @@
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use sparsemble::coding::{Lasso, OneSparse, Pursuit, SparseCoder};
+use sparsemble::coding::{Coding, CodingBasis, Lasso, OneSparse, Pursuit, Samples, SparseCoder};
 use sparsemble::degradation::{Degradation, Dense, Identity};
 use sparsemble::dictionary::{Centers, Dictionary, Examples, WeakLearner};
 use sparsemble::ensemble::{
-    Averaging, Boost, Boosting, Certificate, Ensemble, Round, SparseModel, Stop, Validation, WeightConstraint,
+    Averaging, Boost, BoostedRound, Boosting, Certificate, Ensemble, Round, SparseModel, Stop, Validation,
+    WeightConstraint,
 };
 use sparsemble::{Draw, Error, Matrix, MatrixView, Result, Run, Scalar};
 
@@ -194,28 +196,75 @@ fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     let boost = Boost { phi: Some(&phi), validation, ..boost(&learner, &coder, 6) };
     let whole = finish(boost.start(samples.view()).unwrap(), Run::default());
     for rounds in [0, 1, 4, 6] {
-        let mut left = boost.start(samples.view()).unwrap();
-        (0..rounds).for_each(|_| assert!(left.step(Run::default()).unwrap().is_some()));
-        let resumed = boost.resume(samples.view(), left.members().to_vec(), left.curve(), Run::default()).unwrap();
+        let (left, past) = rounds_of(&boost, &samples, rounds);
+        let resumed = boost.resume(samples.view(), &mut past.into_iter().map(Ok), Run::default()).unwrap();
         assert_eq!(bits(&left), bits(&resumed));
         let resumed = finish(resumed, Run::default());
         assert_eq!(bits(&whole), bits(&resumed));
         assert_eq!(whole.stopped(), resumed.stopped());
     }
-    // Other data, even after one round, another Φ and another validation are noticed.
+    // Other data, even after one round, other codes and another validation are noticed.
     let others = self::samples::<f64>(4, 6, 700);
+    let past = rounds_of(&boost, &samples, 6).1;
     let resume = |boost: &Boost<'_, f64>, samples: &Matrix<f64>, rounds: usize| {
-        let (members, curve) = (whole.members()[..rounds].to_vec(), &whole.curve()[..rounds]);
-        boost.resume(samples.view(), members, curve, Run::default()).map(drop)
+        boost.resume(samples.view(), &mut past[..rounds].iter().cloned().map(Ok), Run::default()).map(drop)
     };
     assert!(resume(&boost, &samples, 1).is_ok());
     assert!(resume(&boost, &others, 1).is_err() && resume(&boost, &others, 6).is_err());
-    assert!(resume(&Boost { phi: None, ..boost.clone() }, &samples, 1).is_err());
+    let few = self::samples::<f64>(3, 6, 384);
+    assert!(resume(&boost, &few, 1).is_err());
+    let swapped = [0, 1].map(|i| BoostedRound { codes: past[1 - i].codes.clone(), ..past[i].clone() });
+    assert!(boost.resume(samples.view(), &mut swapped.into_iter().map(Ok), Run::default()).is_err());
     let other = Some(Validation { fraction: 0.4, patience: 9 });
     assert!(resume(&Boost { validation: other, ..boost.clone() }, &samples, 1).is_err());
     assert!(resume(&Boost { validation: None, ..boost.clone() }, &samples, 1).is_err());
     assert!(resume(&Boost { n_models: 5, ..boost.clone() }, &samples, 6).is_err());
-    assert!(boost.resume(samples.view(), whole.members().to_vec(), &whole.curve()[1..], Run::default()).is_err());
+}
+
+/// A training left after so many rounds, and what is kept of them.
+fn rounds_of<'a>(
+    boost: &'a Boost<'a, f64>,
+    samples: &'a Matrix<f64>,
+    rounds: usize,
+) -> (Boosting<'a, f64>, Vec<BoostedRound<f64>>) {
+    let mut left = boost.start(samples.view()).unwrap();
+    let mut past = Vec::new();
+    for number in 0..rounds {
+        let (round, codes) = left.step_with_codes(Run::default()).unwrap().unwrap();
+        past.push(BoostedRound { dictionary: left.members()[number].clone(), round, codes });
+    }
+    (left, past)
+}
+
+/// A coder that counts the samples it is given.
+#[derive(Debug)]
+struct Counting(OneSparse, AtomicUsize);
+
+impl std::fmt::Display for Counting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl SparseCoder<f64> for Counting {
+    fn encode(&self, basis: &CodingBasis<f64>, samples: &Samples<'_, f64>, run: Run<'_>) -> Result<Coding<f64>> {
+        self.1.fetch_add(samples.count(), Ordering::Relaxed);
+        self.0.encode(basis, samples, run)
+    }
+}
+
+#[test]
+fn rounds_that_are_done_are_not_coded_again() {
+    let samples = samples::<f64>(3, 6, 700);
+    let learner = Examples { n_atoms: 5 };
+    let coder = Counting(OneSparse::default(), AtomicUsize::new(0));
+    let boost = boost(&learner, &coder, 6);
+    let past = rounds_of(&boost, &samples, 5).1;
+    assert_eq!(coder.1.load(Ordering::Relaxed), 5 * 700);
+    let resumed = boost.resume(samples.view(), &mut past.into_iter().map(Ok), Run::default()).unwrap();
+    assert_eq!(coder.1.load(Ordering::Relaxed), 5 * 700);
+    finish(resumed, Run::default());
+    assert_eq!(coder.1.load(Ordering::Relaxed), 6 * 700);
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn nan_and_infinity_are_samples_here_and_refused_as_codes() {
 }
 
 #[test]
-fn a_large_file_of_our_own_type_is_mapped_and_never_copied() {
+fn a_large_file_of_our_own_type_stays_where_it_is() {
     const M: usize = 64;
     const T: usize = 600_000;
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +152,7 @@ fn a_large_file_of_our_own_type_is_mapped_and_never_copied() {
     drop(file);
 
     let samples = read::<f32>(&path).unwrap();
-    assert!(samples.is_mapped());
+    assert!(samples.is_in_file());
     assert_eq!((samples.n_features(), samples.n_samples()), (M, T));
     let view = samples.view();
     let corners = [view.get(0, 0), view.get(0, 1), view.get(M - 1, T - 1)];

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
+mod checkpoints;
 mod hostile;
 mod models;
 mod old_files;
@@ -119,7 +120,7 @@ fn a_file_tells_what_it_is_without_being_loaded() {
         ("data_samples", "1000"),
         ("phi", "projection:2"),
         ("parameter.lambda", "0.2"),
-        ("algorithm_version", "1"),
+        ("algorithm_version", "2"),
     ];
     for (key, value) in texts {
         assert_eq!(about.texts[key], value);

@@ -255,24 +255,31 @@ fn threads_change_no_bit_and_the_seed_all() {
     }
 }
 
-fn dictionaries<T: Scalar>(dictionary: &MultilevelDictionary<T>) -> Vec<Vec<Dictionary<T>>> {
-    let members = |level: &Ensemble<T>| level.models().iter().map(|model| model.dictionary().unwrap()).collect();
-    dictionary.levels().iter().map(members).collect()
-}
-
 #[test]
 fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     let samples = samples::<f64>(8, 8, 500);
     let examples = Examples { n_atoms: 4 };
     let training = ex_mld(&examples, 3, 6, 5);
     let whole = training.fit(samples.view(), Run::default()).unwrap();
-    let part = Multilevel { n_levels: 2, ..training.clone() }.fit(samples.view(), Run::default()).unwrap();
-    let mut resumed = training.resume(samples.view(), dictionaries(&part), Run::default()).unwrap();
+    let mut left = training.start(samples.view(), Run::default()).unwrap();
+    (0..2).for_each(|_| assert!(left.step(Run::default()).unwrap().is_some()));
+    let (part, residuals) = (left.dictionary().unwrap(), left.residuals().clone());
+    let resume = |samples: &Matrix<f64>, residuals: Matrix<f64>| {
+        training.resume(samples.view(), &part, residuals, Run::default()).map(drop)
+    };
+    let mut resumed = training.resume(samples.view(), &part, residuals.clone(), Run::default()).unwrap();
     while resumed.step(Run::default()).unwrap().is_some() {}
     let expected = everything(&whole, &samples, Run::default());
     assert_eq!(expected, everything(&resumed.dictionary().unwrap(), &samples, Run::default()));
     let shorter = Multilevel { n_levels: 5, ..training.clone() };
-    assert!(shorter.resume(samples.view(), dictionaries(&whole), Run::default()).is_err());
+    assert!(shorter.resume(samples.view(), &whole, residuals.clone(), Run::default()).is_err());
+    // Residuals of another size, of other levels or that are none are noticed.
+    let few = self::samples::<f64>(8, 8, 499);
+    assert!(resume(&few, residuals.clone()).is_err() && resume(&few, few.clone()).is_err());
+    assert!(resume(&samples, samples.clone()).is_err());
+    let mut bad = residuals;
+    bad.column_mut(3)[2] = f64::NAN;
+    assert!(matches!(resume(&samples, bad), Err(Error::NotFinite { what: "residuals", row: 2, column: 3 })));
     let shorter = whole.truncated(2).unwrap();
     let part = Multilevel { n_levels: 2, ..training.clone() }.fit(samples.view(), Run::default()).unwrap();
     assert_eq!(everything(&shorter, &samples, Run::default()), everything(&part, &samples, Run::default()));
@@ -459,7 +466,7 @@ fn bad_settings_and_samples_are_refused() {
     let shorter = train(&ex_mld(&examples, 1, 1, 1), &good).unwrap();
     let codes = shorter.transform(good.view(), Run::default()).unwrap().codes;
     assert!(dictionary.reconstruct(&codes, Run::default()).is_err());
-    assert!(training.resume(wrong.view(), dictionaries(&dictionary), Run::default()).is_err());
+    assert!(training.resume(wrong.view(), &dictionary, wrong.clone(), Run::default()).is_err());
     assert!(shorter.truncated(2).is_err());
     assert!(MultilevelDictionary::<f64>::new(Vec::new()).is_err());
 }

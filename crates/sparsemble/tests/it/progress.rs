@@ -12,7 +12,7 @@ use sparsemble::coding::{
 };
 use sparsemble::degradation::{Degradation, Identity};
 use sparsemble::dictionary::{AltOpt, Centers, Dictionary, Examples, Hyperlines, OnlineAltOpt, WeakLearner};
-use sparsemble::ensemble::{Averaging, Boost, Ensemble, Multilevel, SparseModel};
+use sparsemble::ensemble::{Averaging, Boost, BoostedRound, Ensemble, Multilevel, SparseModel};
 use sparsemble::graph::{AtomCount, ExampleGraph, MemberGraph, NeighbourGraph};
 use sparsemble::kmeans::{KMeansInit, WeightedKMeans};
 use sparsemble::{Draw, Error, Matrix, Result, Run};
@@ -42,9 +42,11 @@ fn every_long_work(judge: impl Fn(&Work<'_>)) {
     let (examples, centers, one) = (Examples { n_atoms: 12 }, Centers::new(12), OneSparse::default());
     let averaging = Averaging { n_models: 3, ..Averaging::new(&centers) };
     let boost = Boost { n_models: 3, ..Boost::new(&examples, &one) };
-    let trained = boost.fit(samples, Run::default()).unwrap();
-    let curve = &trained.training().curve;
-    let members = || trained.models().iter().map(|model| model.dictionary().unwrap()).collect();
+    let mut boosting = boost.start(samples).unwrap();
+    let mut past = Vec::new();
+    while let Some((round, codes)) = boosting.step_with_codes(Run::default()).unwrap() {
+        past.push(BoostedRound { dictionary: boosting.members()[past.len()].clone(), round, codes });
+    }
 
     let work = |name, passes: usize, counts_all, call: &dyn Fn(Run<'_>) -> Result<()>| {
         judge(&Work { name, total: passes * N_SAMPLES, counts_all, call });
@@ -62,7 +64,7 @@ fn every_long_work(judge: impl Fn(&Work<'_>)) {
     let multilevel = Multilevel { n_levels: 2, ..Multilevel::new(averaging.clone()) };
     work("multilevel", 2, false, &|run| multilevel.fit(samples, run).map(drop));
     work("boosting", 6, true, &|run| boost.fit(samples, run).map(drop));
-    work("resuming", 3, true, &|run| boost.resume(samples, members(), curve, run).map(drop));
+    work("resuming", 3, true, &|run| boost.resume(samples, &mut past.iter().cloned().map(Ok), run).map(drop));
     let atoms = AtomCount::Exactly(12);
     let stacked = MemberGraph { n_members: 3, atoms, ..MemberGraph::default() };
     let averaged = ExampleGraph { n_members: 3, atoms, ..ExampleGraph::default() };

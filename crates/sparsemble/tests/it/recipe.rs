@@ -5,8 +5,8 @@
 use sparsemble::coding::Coder;
 use sparsemble::degradation::Dense;
 use sparsemble::ensemble::Validation;
-use sparsemble::model_file::{self, Record};
-use sparsemble::recipe::{Method, Recipe, Step, TrainingSet};
+use sparsemble::model_file::{self, Checkpoint, Record};
+use sparsemble::recipe::{Method, Recipe, Step, ToKeep, TrainingSet};
 use sparsemble::{Error, Matrix, Model, Result, Run, Scalar};
 
 use crate::problems::Values;
@@ -37,8 +37,8 @@ fn train<T: Scalar>(recipe: &Recipe, set: TrainingSet<'_, T>, run: Run<'_>) -> R
     let mut steps = Vec::new();
     let trained = recipe.train(
         set,
-        &mut |step, so_far| {
-            assert_eq!(so_far()?.training().method, recipe.method.name());
+        &mut |step, to_keep| {
+            assert_eq!(to_keep.model()?.training().method, recipe.method.name());
             steps.push(step);
             Ok(())
         },
@@ -87,17 +87,16 @@ fn resumed_after<T: Scalar>(recipe: &Recipe, set: TrainingSet<'_, T>, number: us
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
     let record = Record::of(recipe, set, "random".into(), Run::default()).unwrap();
-    let mut leave = |step: Step, so_far: &dyn Fn() -> Result<Model<T>>| {
-        model_file::save_checkpoint(&path, &so_far()?, &record)?;
+    let mut checkpoint = Checkpoint::begin(&path, &record);
+    let mut leave = |step: Step, to_keep: &ToKeep<'_, T>| {
+        checkpoint.keep(to_keep)?;
         if step.number == number { Err(Error::Interrupted { done: 0, total: 0 }) } else { Ok(()) }
     };
     if recipe.train(set, &mut leave, Run::default()).is_ok() {
         return None; // it ended before that step
     }
-    let loaded = model_file::load::<T>(&path).unwrap();
-    assert!(!loaded.complete);
-    loaded.expect_resumable(&record).unwrap();
-    Some(recipe.resume(set, loaded.model, &mut |_, _| Ok(()), Run::threads(1)).unwrap().model)
+    let (_, mut past) = Checkpoint::resume(&path, &record).unwrap();
+    Some(recipe.resume(set, &mut past, &mut |_, _| Ok(()), Run::threads(1)).unwrap().model)
 }
 
 #[test]
@@ -125,11 +124,11 @@ fn a_run_may_be_continued_beyond_its_end_but_with_no_other_change() {
         |recipe: &Recipe, set: TrainingSet<'_, f32>| Record::of(recipe, set, "random".into(), Run::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
-    let save = &mut |_: Step, so_far: &dyn Fn() -> Result<Model<f32>>| {
-        model_file::save_checkpoint(&path, &so_far()?, &record(&short, set))
-    };
-    let ended = short.train(set, save, Run::default()).unwrap().model;
+    let of_short = record(&short, set);
+    let mut checkpoint = Checkpoint::begin(&path, &of_short);
+    let ended = short.train(set, &mut |_, to_keep| checkpoint.keep(to_keep), Run::default()).unwrap().model;
     let loaded = model_file::load::<f32>(&path).unwrap();
+    assert!(!loaded.complete && model_file::encode(&loaded.model, &of_short) == model_file::encode(&ended, &of_short));
 
     let long = Recipe { n_models: 4, ..short.clone() };
     loaded.expect_resumable(&record(&long, set)).unwrap();
@@ -148,7 +147,9 @@ fn a_run_may_be_continued_beyond_its_end_but_with_no_other_change() {
     let complete = model_file::decode::<f32>(&model_file::encode(&ended, &record(&short, set)).unwrap()).unwrap();
     assert!(complete.expect_resumable(&record(&short, set)).is_err());
 
-    let resumed = long.resume(set, loaded.model, &mut |_, _| Ok(()), Run::default()).unwrap().model;
+    let of_long = record(&long, set);
+    let (_, mut past) = Checkpoint::resume(&path, &of_long).unwrap();
+    let resumed = long.resume(set, &mut past, &mut |_, _| Ok(()), Run::default()).unwrap().model;
     assert!(bytes(&resumed) == bytes(&train(&long, set, Run::default()).unwrap().0));
 }
 
@@ -171,7 +172,8 @@ fn wrong_use_is_refused() {
     }
     let [alt_opt, boost] = [Method::AltOpt, Method::BoostEx].map(|method| Recipe { n_atoms: 5, ..Recipe::new(method) });
     let dictionary = train(&alt_opt, set, Run::default()).unwrap().0;
-    let message = boost.resume(set, dictionary, &mut |_, _| Ok(()), Run::default()).unwrap_err().to_string();
+    let mut past = [Ok(dictionary.into())].into_iter();
+    let message = boost.resume(set, &mut past, &mut |_, _| Ok(()), Run::default()).unwrap_err().to_string();
     assert!(message.contains("was made by alt-opt"), "{message}");
     let no_coder = train(&Recipe::new(Method::ExMld), set, Run::default()).unwrap().0;
     assert!(no_coder.coder().is_err());

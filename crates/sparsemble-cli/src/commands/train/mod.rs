@@ -12,9 +12,9 @@ use anyhow::Result;
 use serde_json::json;
 use sparsemble::degradation::Degradation;
 use sparsemble::dictionary::Dictionary;
-use sparsemble::model_file::{self, PhiRecord, Record};
-use sparsemble::recipe::{Recipe, Step, Trained, TrainingSet};
-use sparsemble::{Error, Model, Run, Scalar};
+use sparsemble::model_file::{self, Checkpoint, PhiRecord, Record};
+use sparsemble::recipe::{Past, Recipe, Step, ToKeep, Trained, TrainingSet};
+use sparsemble::{Run, Scalar};
 
 use crate::args::{Dtype, TrainArguments, Trainable};
 use crate::description::{Description, error, shown};
@@ -77,12 +77,15 @@ impl<'a, T: Scalar> Training<'a, T> {
         let tell = |done: usize, total: usize| progress.tell(done, total);
         let run = Run::threads(self.arguments.run.threads).on_progress(&tell);
         let record = self.record(run)?;
-        let so_far = place.so_far(&record)?;
-        let resumed = so_far.is_some();
+        let (mut checkpoint, past) = place.checkpoint(&record)?;
+        let resumed = past.is_some();
         let start = self.start.as_ref().map(|atoms| self.recipe.begun(atoms)).transpose()?;
+        let mut past: Box<Past<'_, T>> = match past {
+            Some(past) => Box::new(past),
+            None => Box::new(start.map(|model| Ok(model.into())).into_iter()),
+        };
         progress.begin("training".into());
-        let trained =
-            self.train(so_far.or(start), place, &record, &progress, run).map_err(|error| place.explain(error))?;
+        let trained = self.train(&mut *past, &mut checkpoint, &progress, run).map_err(|error| place.explain(error))?;
         model_file::save(&self.arguments.output, &trained.model, &record)?;
         place.clear();
         drop(progress);
@@ -105,22 +108,18 @@ impl<'a, T: Scalar> Training<'a, T> {
 
     fn train(
         &self,
-        so_far: Option<Model<T>>,
-        place: &Place,
-        record: &Record<T>,
+        past: &mut Past<'_, T>,
+        checkpoint: &mut Checkpoint<'_, T>,
         progress: &Progress,
         run: Run<'_>,
     ) -> sparsemble::Result<Trained<T>> {
-        let mut watch = |step: Step, so_far: &dyn Fn() -> sparsemble::Result<Model<T>>| {
-            model_file::save_checkpoint(place.checkpoint(), &so_far()?, record)?;
+        let mut watch = |step: Step, to_keep: &ToKeep<'_, T>| {
+            checkpoint.keep(to_keep)?;
             let error = step.error.map_or(String::new(), |error| format!(", error {}", shown(error)));
             progress.say(format!("step {} of {}{error}", step.number, step.of));
-            Ok::<(), Error>(())
+            Ok(())
         };
-        match so_far {
-            Some(model) => self.recipe.resume(self.set(), model, &mut watch, run),
-            None => self.recipe.train(self.set(), &mut watch, run),
-        }
+        self.recipe.resume(self.set(), past, &mut watch, run)
     }
 
     fn report(&self, trained: &Trained<T>, resumed: bool, seconds: f64) -> Result<()> {

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
-use sparsemble::model_file::{self, Record};
-use sparsemble::{Error, Model, Scalar};
+use anyhow::{Result, anyhow, bail};
+use sparsemble::model_file::{Checkpoint, PastSteps, Record};
+use sparsemble::{Error, Scalar};
 
 use crate::args::TrainArguments;
 use crate::failure::{Interrupted, Usage};
@@ -40,22 +40,25 @@ impl Place {
         Ok(Self { model, checkpoint, resume: arguments.resume })
     }
 
-    pub(super) fn checkpoint(&self) -> &Path {
+    /// Where the checkpoint is.
+    pub(super) fn checkpoint_path(&self) -> &Path {
         &self.checkpoint
     }
 
-    /// The model of the steps already done, if the run is to go on and there are any.
-    pub(super) fn so_far<T: Scalar>(&self, record: &Record<T>) -> Result<Option<Model<T>>> {
+    /// The checkpoint, and the steps already done if the run is to go on and there are any.
+    pub(super) fn checkpoint<'a, T: Scalar>(
+        &self,
+        record: &'a Record<T>,
+    ) -> Result<(Checkpoint<'a, T>, Option<PastSteps<'a, T>>)> {
         if !self.resume {
             // Begun anew by force: nothing may be mistaken for a step of this run.
             self.clear();
         }
         if !self.checkpoint.exists() {
-            return Ok(None);
+            return Ok((Checkpoint::begin(&self.checkpoint, record), None));
         }
-        let loaded = model_file::load(&self.checkpoint)?;
-        loaded.expect_resumable(record)?;
-        Ok(Some(loaded.model))
+        let (checkpoint, past) = Checkpoint::resume(&self.checkpoint, record)?;
+        Ok((checkpoint, Some(past)))
     }
 
     /// Forgets the steps that were kept to go on with.
@@ -66,6 +69,9 @@ impl Place {
 
     /// Why a training ended early, and how to go on.
     pub(super) fn explain(&self, error: Error) -> anyhow::Error {
+        if matches!(error, Error::Io { action: "write", .. }) && self.checkpoint.exists() {
+            return anyhow!("{error}; make room and run the same command with --resume to go on");
+        }
         if !matches!(error, Error::Interrupted { .. }) {
             return error.into();
         }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use serde_json::json;
 use sparsemble::image::{GrayImage, read_picture};
-use sparsemble::model_file::{self, Record, TrainingData};
-use sparsemble::recipe::TrainingSet;
+use sparsemble::model_file::{self, Checkpoint, Record, TrainingData};
+use sparsemble::recipe::{ToKeep, TrainingSet};
 use sparsemble::restoration::super_resolution::{UpscalerLearner, UpscalerLearning};
 use sparsemble::{Matrix, Model, Run};
 
@@ -34,14 +34,15 @@ pub(super) fn run(arguments: &TrainArguments) -> Result<()> {
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);
     let record = record(&learner, format!("brightness of {}", names(&paths)), &pictures, run)?;
-    let so_far = place.so_far(&record)?;
+    let (mut checkpoint, past) = place.checkpoint(&record)?;
+    let so_far = past.and_then(Iterator::last).transpose()?.map(|step| step.model);
     let (resumed, silent) = (so_far.is_some(), Run::threads(arguments.run.threads));
     let mut learning = match so_far {
         Some(Model::Upscaler(so_far)) => learner.resume(&pictures, &so_far, silent)?,
-        Some(_) => bail!("{} holds another kind of model; begin anew with --force", place.checkpoint().display()),
+        Some(_) => bail!("{} holds another kind of model; begin anew with --force", place.checkpoint_path().display()),
         None => learner.begin(&pictures, silent)?,
     };
-    learn(&mut learning, &place, &record, &progress, run).map_err(|error| place.explain(error))?;
+    learn(&mut learning, &mut checkpoint, &progress, run).map_err(|error| place.explain(error))?;
     let model = Model::Upscaler(learning.upscaler()?);
     model_file::save(&arguments.output, &model, &record)?;
     place.clear();
@@ -65,15 +66,14 @@ fn record(learner: &UpscalerLearner, description: String, pictures: &[GrayImage]
 
 fn learn(
     learning: &mut UpscalerLearning<f32>,
-    place: &Place,
-    record: &Record<f32>,
+    checkpoint: &mut Checkpoint<'_, f32>,
     progress: &Progress,
     run: Run<'_>,
 ) -> sparsemble::Result<()> {
     while !learning.is_complete() {
         progress.begin(format!("member {} of {}", learning.n_done() + 1, learning.n_steps()));
         learning.step(run)?;
-        model_file::save_checkpoint(place.checkpoint(), &learning.upscaler()?, record)?;
+        checkpoint.keep(&ToKeep::whole(&|| Ok(Model::Upscaler(learning.upscaler()?))))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Formatter};
 
+use rand::Rng;
 use rand::seq::SliceRandom;
 
 use crate::blocks::Run;
@@ -26,6 +27,10 @@ use super::update::Atoms;
 
 /// An atom is dead when this many times K samples have passed without using it.
 const PATIENCE: usize = 10;
+
+/// Neighbours that stay together when samples are shuffled, and how many runs of them are mixed.
+const NEIGHBOURS: usize = 512;
+const MIXED: usize = 64;
 
 /// Online dictionary learning, for data that is large or never ends: the objective of Eqs. (2) and (3), one mini-batch at
 /// a time.
@@ -95,9 +100,10 @@ pub struct OnlineAltOpt {
 /// In which order an epoch sees the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchOrder {
-    /// As they lie: the right one for files larger than memory, if neighbours are not alike.
+    /// As they lie.
     Sequential,
-    /// In a new random order in each epoch.
+    /// In a new random order in each epoch. Neighbours come within 64 batches of the default size or so, so that a file
+    /// larger than memory is read about once.
     Shuffled,
 }
 
@@ -210,6 +216,16 @@ impl OnlineAltOpt {
     }
 }
 
+/// The samples in random order, in which neighbours in a file are still read within the same few batches: runs of
+/// neighbours in any order, then the samples of so many runs among each other.
+fn shuffled(in_order: &[usize], mut rng: impl Rng) -> Vec<usize> {
+    let mut runs: Vec<&[usize]> = in_order.chunks(NEIGHBOURS).collect();
+    runs.shuffle(&mut rng);
+    let mut order = runs.concat();
+    order.chunks_mut(MIXED * NEIGHBOURS).for_each(|samples| samples.shuffle(&mut rng));
+    order
+}
+
 /// A dictionary that goes on learning, and all it remembers.
 ///
 /// # Example
@@ -289,10 +305,10 @@ impl<T: Scalar> OnlineLearner<T> {
         let end = self.seen.saturating_add(about).min(total);
         while self.seen < end {
             let (epoch, first) = (self.seen / in_order.len(), self.seen % in_order.len());
-            let mut order = in_order.clone();
-            if self.settings.order == BatchOrder::Shuffled {
-                order.shuffle(&mut stream(self.settings.seed, "online order", epoch as u64));
-            }
+            let order = match self.settings.order {
+                BatchOrder::Sequential => in_order.clone(),
+                BatchOrder::Shuffled => shuffled(&in_order, stream(self.settings.seed, "online order", epoch as u64)),
+            };
             for batch in order[first..].chunks(self.settings.batch) {
                 self.step(samples, masses, batch, run.part(self.seen..self.seen + batch.len(), total))?;
                 if self.seen >= end {

@@ -1,5 +1,6 @@
 //! The state of boosting, and one round of it (§III-B, Eqs. (9)–(12)).
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use fearless_simd::{Simd, dispatch};
@@ -30,25 +31,25 @@ const NOT_THESE: &str = "this round was not trained on these samples with this c
 
 /// Boosting between two rounds.
 ///
-/// A caller that wants to save what it has after each round calls [`step`](Self::step) itself, keeps
-/// [`members`](Self::members) and [`curve`](Self::curve), and comes back by [`Boost::resume`].
+/// A caller that wants to save what it has after each round calls [`step_with_codes`](Self::step_with_codes) itself, keeps
+/// of every round its [`BoostedRound`] and comes back by [`Boost::resume`].
 ///
 /// # Example
 /// ```
 /// use sparsemble::coding::OneSparse;
 /// use sparsemble::dictionary::Examples;
-/// use sparsemble::ensemble::Boost;
+/// use sparsemble::ensemble::{Boost, BoostedRound};
 /// use sparsemble::{Matrix, Run};
 ///
 /// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
 /// let (learner, coder) = (Examples { n_atoms: 3 }, OneSparse::default());
 /// let boost = Boost { n_models: 3, ..Boost::new(&learner, &coder) };
 /// let mut boosting = boost.start(samples.view())?;
-/// boosting.step(Run::default())?;
+/// let (round, codes) = boosting.step_with_codes(Run::default())?.expect("there is a first round");
 ///
-/// // Left after one round, and taken up again.
-/// let (members, rounds) = (boosting.members().to_vec(), boosting.curve());
-/// let mut again = boost.resume(samples.view(), members, rounds, Run::default())?;
+/// // Left after one round, and taken up again without coding anything again.
+/// let done = BoostedRound { dictionary: boosting.members()[0].clone(), round, codes };
+/// let mut again = boost.resume(samples.view(), &mut [Ok(done)].into_iter(), Run::default())?;
 /// while again.step(Run::default())?.is_some() {}
 /// assert_eq!(again.ensemble()?.beta(), boost.fit(samples.view(), Run::default())?.beta());
 /// # Ok::<(), sparsemble::Error>(())
@@ -74,8 +75,9 @@ pub struct Boosting<'a, T> {
 pub(crate) type CodedRound<T> = (Round, Vec<SparseCodes<T>>);
 
 /// What coding one strip leaves behind.
-struct Coded<T> {
-    codes: SparseCodes<T>,
+struct Coded<'c, T: Clone> {
+    /// Borrowed if they have been known before.
+    codes: Cow<'c, SparseCodes<T>>,
     /// e_l(i).
     energies: Vec<f64>,
     products: Products,
@@ -110,8 +112,11 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         Ok(self.step_with_codes(run)?.map(|(round, _)| round))
     }
 
-    /// [`Self::step`], with the codes of the round, strip after strip.
-    pub(crate) fn step_with_codes(&mut self, run: Run<'_>) -> Result<Option<CodedRound<T>>> {
+    /// [`Self::step`], with the codes of all samples in its member: strips of samples, one after the other.
+    ///
+    /// # Errors
+    /// See [`Boost`].
+    pub fn step_with_codes(&mut self, run: Run<'_>) -> Result<Option<CodedRound<T>>> {
         if self.stopped.is_some() {
             return Ok(None);
         }
@@ -128,11 +133,12 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         self.take(dictionary, None, coding).map(Some)
     }
 
-    /// A round but for the learning; `known` is the round if it has been done before.
+    /// A round but for the learning; `known` is what came of it if it has been done before: nothing is coded again then,
+    /// and no codes come back.
     pub(super) fn take(
         &mut self,
         dictionary: Dictionary<T>,
-        known: Option<&Round>,
+        known: Option<&CodedRound<T>>,
         run: Run<'_>,
     ) -> Result<CodedRound<T>> {
         (T::instances().boosting)(self, dictionary, known, run)
@@ -142,7 +148,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     pub(crate) fn take_here(
         &mut self,
         dictionary: Dictionary<T>,
-        known: Option<&Round>,
+        known: Option<&CodedRound<T>>,
         run: Run<'_>,
     ) -> Result<CodedRound<T>> {
         expect_size("dictionary: number of features (that of samples)", self.samples.rows(), dictionary.n_features())?;
@@ -151,8 +157,13 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             model = model.degraded_by(phi)?;
         }
         let n_samples = self.samples.columns();
-        let own = self.settings.exclude_own.then(|| own_atoms(&dictionary, n_samples)).transpose()?;
-        let strips = self.code(&model, own.as_deref(), run)?;
+        let strips = if let Some((_, codes)) = known {
+            self.recall(&model, codes, run)?
+        } else {
+            let own = self.settings.exclude_own.then(|| own_atoms(&dictionary, n_samples)).transpose()?;
+            self.code(&model, own.as_deref(), run)?
+        };
+        let known = known.map(|(round, _)| round);
         let mut products = Products::default();
         for strip in &strips {
             products.add(1.0, strip.products);
@@ -162,9 +173,11 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         let (masses, member_error) = self.next_masses(&strips)?;
         let errors = self.advance(&model, alpha, &strips, run)?;
         let (error, validation_error) = self.division.means(errors);
-        let unconverged = strips.iter().map(|strip| strip.unconverged).sum();
         let round = match known {
-            None => Round { alpha, member_error, error, validation_error, unconverged },
+            None => {
+                let unconverged = strips.iter().map(|strip| strip.unconverged).sum();
+                Round { alpha, member_error, error, validation_error, unconverged }
+            }
             Some(&known) => {
                 same("member_error", known.member_error, member_error, 0.0)?;
                 same("error", known.error, error, 0.0)?;
@@ -184,12 +197,39 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         self.curve.push(round);
         self.masses = masses;
         self.stopped = self.reason_to_stop(errors.training);
-        Ok((round, strips.into_iter().map(|strip| strip.codes).collect()))
+        let new = |strip: Coded<'_, T>| match strip.codes {
+            Cow::Owned(codes) => Some(codes),
+            Cow::Borrowed(_) => None,
+        };
+        Ok((round, strips.into_iter().filter_map(new).collect()))
+    }
+
+    /// Takes the codes of all samples as they are, and compares as [`Self::code`] does.
+    fn recall<'c>(
+        &self,
+        model: &SparseModel<T>,
+        codes: &'c [SparseCodes<T>],
+        run: Run<'_>,
+    ) -> Result<Vec<Coded<'c, T>>> {
+        expect_size("codes: number of strips", self.samples.columns().div_ceil(STRIP), codes.len())?;
+        let work = |(): &mut (), range: Range<usize>| {
+            let codes = codes.get(range.start / STRIP);
+            let fits = |codes: &&SparseCodes<T>| (codes.n_atoms(), codes.n_samples()) == (model.n_atoms(), range.len());
+            let Some(codes) = codes.filter(fits) else { return Err(Error::parameter("codes", "others", NOT_THESE)) };
+            let x = strip(self.samples, range.clone())?;
+            Ok(self.compared(model, &x, range, Cow::Borrowed(codes)))
+        };
+        run.map_blocks(self.samples.columns(), STRIP, || (), work)
     }
 
     /// Codes all samples, each without its `own` atom, and compares what they become with what they are and with what
     /// they were before.
-    fn code(&self, model: &SparseModel<T>, own: Option<&[Option<usize>]>, run: Run<'_>) -> Result<Vec<Coded<T>>> {
+    fn code(
+        &self,
+        model: &SparseModel<T>,
+        own: Option<&[Option<usize>]>,
+        run: Run<'_>,
+    ) -> Result<Vec<Coded<'static, T>>> {
         let work = |(): &mut (), range: Range<usize>, pulse: &Pulse<'_>| {
             let x = strip(self.samples, range.clone())?;
             let seen = self.settings.phi.map(|phi| apply_to_columns(phi, x.view())).transpose()?;
@@ -198,13 +238,24 @@ impl<'a, T: Scalar> Boosting<'a, T> {
                 inputs = inputs.excluding(&own[range.clone()]);
             }
             let coding = pulse.within(|run| self.settings.coder.encode(model.basis(), &inputs, run))?;
-            let energies = Vec::with_capacity(range.len());
             let unconverged = coding.report.unconverged();
-            let mut coded = Coded { codes: coding.codes, energies, products: Products::default(), unconverged };
-            dispatch!(best_level(), simd => self.compare(simd, model, &x, range, &mut coded));
-            Ok(coded)
+            Ok(Coded { unconverged, ..self.compared(model, &x, range, Cow::Owned(coding.codes)) })
         };
         run.map_long_blocks(self.samples.columns(), STRIP, || (), work)
+    }
+
+    /// What one strip becomes by these codes.
+    fn compared<'c>(
+        &self,
+        model: &SparseModel<T>,
+        x: &Matrix<T>,
+        range: Range<usize>,
+        codes: Cow<'c, SparseCodes<T>>,
+    ) -> Coded<'c, T> {
+        let energies = Vec::with_capacity(range.len());
+        let mut coded = Coded { codes, energies, products: Products::default(), unconverged: 0 };
+        dispatch!(best_level(), simd => self.compare(simd, model, x, range, &mut coded));
+        coded
     }
 
     #[inline(always)]
@@ -214,7 +265,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         model: &SparseModel<T>,
         x: &Matrix<T>,
         range: Range<usize>,
-        coded: &mut Coded<T>,
+        coded: &mut Coded<'_, T>,
     ) {
         let mut member = vec![T::ZERO; x.rows()];
         for (slot, sample) in range.enumerate() {
@@ -239,7 +290,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     }
 
     /// p_{l+1} from the energies e_l, normalised, and the mean of these energies.
-    fn next_masses(&self, strips: &[Coded<T>]) -> Result<(Vec<f64>, f64)> {
+    fn next_masses(&self, strips: &[Coded<'_, T>]) -> Result<(Vec<f64>, f64)> {
         let energies = strips.iter().flat_map(|strip| &strip.energies).enumerate();
         let mut masses: Vec<f64> = energies.map(|(i, energy)| self.division.training_mass(i) * energy).collect();
         let total = normalise(&mut masses);
@@ -252,7 +303,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// Moves X_{l−1} to X_l, Eq. (9), and returns ‖X − X_l‖² by mass.
     ///
     /// It cannot be interrupted, so that the state is always that of a whole number of rounds.
-    fn advance(&mut self, model: &SparseModel<T>, alpha: f64, strips: &[Coded<T>], run: Run<'_>) -> Result<Sums> {
+    fn advance(&mut self, model: &SparseModel<T>, alpha: f64, strips: &[Coded<'_, T>], run: Run<'_>) -> Result<Sums> {
         let (samples, division) = (self.samples, &self.division);
         let pieces = pieces(&mut self.approximations);
         let step = (T::from_f64(1.0 - alpha), T::from_f64(alpha));
@@ -307,21 +358,20 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// # Errors
     /// If there has been no round yet.
     pub fn ensemble(&self) -> Result<Ensemble<T>> {
-        self.first_rounds(self.best_round())
-    }
-
-    /// The ensemble of all rounds so far, whatever a validation says of them: what [`Boost::resume`] goes on from.
-    ///
-    /// # Errors
-    /// If there has been no round yet.
-    pub fn all_rounds(&self) -> Result<Ensemble<T>> {
-        self.first_rounds(self.curve.len())
-    }
-
-    fn first_rounds(&self, rounds: usize) -> Result<Ensemble<T>> {
+        let rounds = self.best_round();
         let models = self.members[..rounds].iter().map(SparseModel::plain).collect::<Result<Vec<_>>>()?;
         let beta = weights_of_rounds(&self.alphas()[..rounds]);
         Ok(Ensemble::new(models, beta)?.with_training(self.settings.training(&self.curve)))
+    }
+
+    /// The member of the last round alone, with its row of the curve.
+    ///
+    /// # Errors
+    /// If there has been no round yet.
+    pub(crate) fn last_round(&self) -> Result<Ensemble<T>> {
+        let models = self.members.last().map(SparseModel::plain).transpose()?;
+        let curve = &self.curve[self.curve.len().saturating_sub(1)..];
+        Ok(Ensemble::new(models.into_iter().collect(), vec![1.0])?.with_training(self.settings.training(curve)))
     }
 
     /// D_l of each round.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::blocks::Run;
 use crate::dictionary::Dictionary;
 use crate::ensemble::strips::{STRIP, map_strips, piece, pieces};
-use crate::ensemble::{Ensemble, Training};
+use crate::ensemble::{Ensemble, SparseModel, Training};
 use crate::error::{Error, Result, expect_size};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
@@ -15,10 +15,13 @@ use crate::sums::product;
 use super::level::{Coefficients, code_level, sizes};
 use super::{Multilevel, MultilevelDictionary};
 
+/// How far a stored error may be from the one computed again, which other processors round differently.
+const SAME: f64 = 1e-3;
+
 /// Learning between two levels.
 ///
 /// A caller that wants to save what it has after each level calls [`step`](Self::step) itself, keeps
-/// [`levels`](Self::levels), and comes back by [`Multilevel::resume`].
+/// [`dictionary`](Self::dictionary) and [`residuals`](Self::residuals), and comes back by [`Multilevel::resume`].
 ///
 /// Paper: §IV-A1.
 pub struct Descent<'a, T> {
@@ -31,16 +34,36 @@ pub struct Descent<'a, T> {
 
 impl<'a, T: Scalar> Descent<'a, T> {
     pub(super) fn new(settings: &'a Multilevel<'a, T>, samples: MatrixView<'a, T>, run: Run<'_>) -> Result<Self> {
-        if settings.n_levels == 0 {
-            return Err(Error::parameter("n_levels", 0, "must be at least 1"));
-        }
-        if samples.rows() == 0 {
-            return Err(Error::Empty { what: "samples", unit: "feature" });
-        }
-        let masses = Masses::new(settings.level.masses, samples.columns())?.values().into_owned();
-        let residuals = Residuals::new(samples, masses, run)?;
+        let residuals = Residuals::new(settings, samples, None, run)?;
         let errors = vec![residuals.error(run.silent())?];
         Ok(Self { settings, residuals, levels: Vec::new(), errors, ended: false })
+    }
+
+    /// The state after the levels of a dictionary, which left these residuals.
+    pub(super) fn after(
+        settings: &'a Multilevel<'a, T>,
+        samples: MatrixView<'a, T>,
+        so_far: &MultilevelDictionary<T>,
+        residuals: Matrix<T>,
+        run: Run<'_>,
+    ) -> Result<Self> {
+        let shape = |matrix: (usize, usize)| format!("{} × {}", matrix.0, matrix.1);
+        let (found, expected) = ((residuals.rows(), residuals.columns()), (samples.rows(), samples.columns()));
+        if found != expected || so_far.n_features() != expected.0 {
+            let reason = format!("must be {}, as the samples", shape(expected));
+            return Err(Error::parameter("residuals: shape", shape(found), reason));
+        }
+        residuals.view().expect_finite("residuals")?;
+        let residuals = Residuals::new(settings, samples, Some(residuals), run)?;
+        let errors = so_far.errors().to_vec();
+        expect_size("errors: number of levels, and one", so_far.n_levels() + 1, errors.len())?;
+        let (known, now) = (errors[so_far.n_levels()], residuals.error(run.silent())?);
+        if (known - now).abs() > SAME * now.abs() {
+            return Err(Error::parameter("error", known, "these residuals are not those the levels leave"));
+        }
+        let members = |level: &Ensemble<T>| level.models().iter().map(SparseModel::dictionary).collect();
+        let levels = so_far.levels().iter().map(members).collect::<Result<Vec<_>>>()?;
+        Ok(Self { settings, residuals, levels, errors, ended: false })
     }
 
     /// One level: learns its dictionaries from the residuals and takes from these what the level makes of them. Returns
@@ -71,7 +94,7 @@ impl<'a, T: Scalar> Descent<'a, T> {
     }
 
     /// A level but for the learning. After an interruption the residuals are of no use.
-    pub(super) fn take(&mut self, members: Vec<Dictionary<T>>, run: Run<'_>) -> Result<f64> {
+    fn take(&mut self, members: Vec<Dictionary<T>>, run: Run<'_>) -> Result<f64> {
         self.residuals.subtract(&self.settings.level.combine(&members)?, run)?;
         let error = self.residuals.error(run.silent())?;
         self.levels.push(members);
@@ -101,6 +124,11 @@ impl<'a, T: Scalar> Descent<'a, T> {
         &self.levels
     }
 
+    /// What the levels so far have left of the samples, M × T.
+    pub fn residuals(&self) -> &Matrix<T> {
+        &self.residuals.values
+    }
+
     /// How many levels there are.
     pub fn n_levels(&self) -> usize {
         self.levels.len()
@@ -117,11 +145,27 @@ struct Residuals<T> {
 }
 
 impl<T: Scalar> Residuals<T> {
-    fn new(samples: MatrixView<'_, T>, masses: Vec<f64>, run: Run<'_>) -> Result<Self> {
-        let mut values = Matrix::zeros(samples.rows(), samples.columns());
+    /// Those before the first level, or these after some.
+    fn new(
+        settings: &Multilevel<'_, T>,
+        samples: MatrixView<'_, T>,
+        known: Option<Matrix<T>>,
+        run: Run<'_>,
+    ) -> Result<Self> {
+        if settings.n_levels == 0 {
+            return Err(Error::parameter("n_levels", 0, "must be at least 1"));
+        }
+        if samples.rows() == 0 {
+            return Err(Error::Empty { what: "samples", unit: "feature" });
+        }
+        let masses = Masses::new(settings.level.masses, samples.columns())?.values().into_owned();
+        let begins = known.is_none();
+        let mut values = known.unwrap_or_else(|| Matrix::zeros(samples.rows(), samples.columns()));
         let pieces = pieces(&mut values);
         let sizes = map_strips(samples, run, |strip, range, _| {
-            piece(&pieces, range.start).copy_from_slice(strip.as_slice());
+            if begins {
+                piece(&pieces, range.start).copy_from_slice(strip.as_slice());
+            }
             Ok(sizes(&strip))
         })?;
         drop(pieces);

@@ -1,4 +1,4 @@
-//! `.npy`: one array of NumPy. A large one of our own number type is not read but mapped.
+//! `.npy`: one array of NumPy. A large one of our own number type stays in its file.
 
 mod header;
 
@@ -12,17 +12,18 @@ use crate::scalar::Scalar;
 
 use super::numbers::{Number, NumberType};
 use super::storage::{MatrixFile, Order};
+use super::stored::StoredNumbers;
 use super::watched;
 use crate::reason::Outcome;
 
 pub(super) use header::Header;
 
-/// From this many bytes on, a file is mapped: a smaller one is soon read, and then nobody can change it under us.
-const MAPPED_FROM: u64 = 1 << 26;
+/// From this many bytes on, a file stays where it is: a smaller one is soon read, and then nobody can change it under us.
+const STAYS_FROM: u64 = 1 << 26;
 
 /// Reads the samples of a file.
 pub(super) fn read<T: Scalar>(path: &Path, run: Run<'_>) -> Result<MatrixFile<T>> {
-    read_or_map(path, MAPPED_FROM, run)
+    read_or_leave(path, STAYS_FROM, run)
 }
 
 /// The type of the numbers of a file.
@@ -31,26 +32,54 @@ pub(super) fn number_type(path: &Path) -> Result<NumberType> {
     Header::read(&mut file, length).and_then(|header| header.number_type()).map_err(|reason| reason.about_data(path))
 }
 
-fn read_or_map<T: Scalar>(path: &Path, mapped_from: u64, run: Run<'_>) -> Result<MatrixFile<T>> {
+fn read_or_leave<T: Scalar>(path: &Path, stays_from: u64, run: Run<'_>) -> Result<MatrixFile<T>> {
     let (mut file, length) = watched::open(path, run)?;
-    let mapped = if length >= mapped_from { files::map(path) } else { None };
-    let samples = match mapped.map_or(Ok(None), in_place) {
-        Ok(None) => read_matrix(&mut file, length),
-        Ok(Some(samples)) => Ok(samples),
-        Err(reason) => Err(reason),
-    };
-    samples.map_err(|reason| reason.about_data(path))
+    if length >= stays_from
+        && let Some(samples) = in_place(path)?
+    {
+        return Ok(samples);
+    }
+    read_matrix(&mut file, length).map_err(|reason| reason.about_data(path))
+}
+
+/// The samples of a file that stay in it, if its numbers are ours as they lie.
+fn in_place<T: Scalar>(path: &Path) -> Result<Option<MatrixFile<T>>> {
+    let (mut file, length) = files::open(path)?;
+    let place = Place::read(&mut file, length).map_err(|reason| reason.about_data(path))?;
+    match place.order {
+        _ if !place.number.is_native::<T>() => Ok(None),
+        Order::Rows => {
+            let count = place.shape.0 * place.shape.1;
+            let numbers = StoredNumbers::new(file, path.to_owned(), place.start, count);
+            MatrixFile::stored(numbers, place.shape).map(Some)
+        }
+        Order::Columns => files::map(path).map_or(Ok(None), mapped).map_err(|reason| reason.about_data(path)),
+    }
 }
 
 /// The samples of a mapped file, if its numbers are ours as they lie. All is told from the bytes that were mapped: the file
 /// of this name may be another one by now.
-fn in_place<T: Scalar>(file: MappedFile) -> Outcome<Option<MatrixFile<T>>> {
-    let length = file.len() as u64;
-    let header = Header::read(&mut &file[..], length)?;
-    let (order, shape) = matrix_shape(&header)?;
-    let number = header.number_type()?;
-    header.count(number.size, length)?;
-    Ok(if number.is_native::<T>() { MatrixFile::mapped(file, header.length as usize, shape, order) } else { None })
+fn mapped<T: Scalar>(file: MappedFile) -> Outcome<Option<MatrixFile<T>>> {
+    let Place { order, shape, number, start } = Place::read(&mut &file[..], file.len() as u64)?;
+    Ok(if number.is_native::<T>() { MatrixFile::mapped(file, start as usize, shape, order) } else { None })
+}
+
+/// Where the numbers of a matrix are in its file, and what they are.
+struct Place {
+    order: Order,
+    shape: (usize, usize),
+    number: NumberType,
+    start: u64,
+}
+
+impl Place {
+    fn read(file: &mut impl Read, length: u64) -> Outcome<Self> {
+        let header = Header::read(file, length)?;
+        let (order, shape) = matrix_shape(&header)?;
+        let number = header.number_type()?;
+        header.count(number.size, length)?;
+        Ok(Self { order, shape, number, start: header.length })
+    }
 }
 
 /// The numbers of a file whose array has one dimension; `None` if it has another number of them.
@@ -182,15 +211,15 @@ mod tests {
     }
 
     #[test]
-    fn a_mapped_file_and_a_read_one_are_the_same_samples_in_both_orders() {
+    fn a_file_that_stays_and_one_that_is_read_are_the_same_samples_in_both_orders() {
         let folder = tempfile::tempdir().unwrap();
         let values = numbers((0..6).map(f64::from));
         for (order, expected) in [("False", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]), ("True ", [0.0, 3.0, 1.0, 4.0, 2.0, 5.0])]
         {
             let path = file(&folder, "<f8", order, "(3, 2)", &values);
-            for mapped_from in [0, u64::MAX] {
-                let samples = read_or_map::<f64>(&path, mapped_from, Run::default()).unwrap();
-                assert_eq!(samples.is_mapped(), mapped_from == 0);
+            for stays_from in [0, u64::MAX] {
+                let samples = read_or_leave::<f64>(&path, stays_from, Run::default()).unwrap();
+                assert_eq!(samples.is_in_file(), stays_from == 0);
                 assert_eq!(samples.view().to_matrix(), Matrix::from_columns(expected.to_vec(), 2, 3).unwrap());
             }
         }
@@ -200,17 +229,17 @@ mod tests {
     fn only_numbers_of_our_own_type_stay_where_they_are() {
         let folder = tempfile::tempdir().unwrap();
         let path = file(&folder, "<f8", "False", "(1, 2)", &numbers([0.5, -1.0]));
-        let single = read_or_map::<f32>(&path, 0, Run::default()).unwrap();
-        assert!(!single.is_mapped());
+        let single = read_or_leave::<f32>(&path, 0, Run::default()).unwrap();
+        assert!(!single.is_in_file());
         assert_eq!(single.to_matrix().as_slice(), [0.5, -1.0]);
         let path = file(&folder, ">f8", "False", "(1, 1)", &0.5_f64.to_be_bytes());
-        let turned = read_or_map::<f64>(&path, 0, Run::default()).unwrap();
-        assert!(!turned.is_mapped());
+        let turned = read_or_leave::<f64>(&path, 0, Run::default()).unwrap();
+        assert!(!turned.is_in_file());
         assert_eq!(turned.to_matrix().as_slice(), [0.5]);
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_the_fix_whether_mapped_or_read() {
+    fn what_is_wrong_is_told_with_the_fix_whether_it_stays_or_is_read() {
         let folder = tempfile::tempdir().unwrap();
         for (descr, shape, fix) in [
             ("<f8", "(2,)", "x.reshape(1, -1)"),
@@ -223,8 +252,8 @@ mod tests {
             ("<f2", "(1, 8)", ".astype(numpy.float32)"),
         ] {
             let path = file(&folder, descr, "False", shape, &numbers([1.0, 2.0]));
-            for mapped_from in [0, u64::MAX] {
-                let message = read_or_map::<f64>(&path, mapped_from, Run::default()).unwrap_err().to_string();
+            for stays_from in [0, u64::MAX] {
+                let message = read_or_leave::<f64>(&path, stays_from, Run::default()).unwrap_err().to_string();
                 assert!(message.contains(fix) && message.contains("a.npy: "), "{descr} {shape}: {message}");
             }
         }
