@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use numpy::{Element, IntoPyArray, PyArray1, PyUntypedArray};
+use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,11 +11,11 @@ use sparsemble::clustering::{
 };
 use sparsemble::{Error, Scalar};
 
-use crate::array::{Rows, is_single, rows_of};
+use crate::array::{Floats, Rows, is_single, rows_of};
 use crate::coding::{Csr, csr_of};
 use crate::error::to_python;
 use crate::graph::GraphParameters;
-use crate::parameters::count;
+use crate::parameters::{ByName, count};
 use crate::run::RunOptions;
 
 /// How to cluster; `None` for the default of the library.
@@ -37,14 +37,19 @@ pub(crate) struct ClusteringParameters {
     seed: u64,
 }
 
+/// What all stages have found.
+///
+/// Python: `ClusteringOutcome`
+type ClusteringOutcome<'py> = Bound<'py, PyDict>;
+
 /// Clusters the rows of X.
 #[pyfunction]
 pub(crate) fn cluster<'py>(
     py: Python<'py>,
-    samples: Bound<'py, PyUntypedArray>,
+    samples: Floats<'py>,
     parameters: ClusteringParameters,
     run: RunOptions,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<ClusteringOutcome<'py>> {
     if is_single(&samples) {
         cluster_as::<f32>(py, &samples, &parameters, run)
     } else {
@@ -54,10 +59,10 @@ pub(crate) fn cluster<'py>(
 
 fn cluster_as<'py, T: Scalar + Element>(
     py: Python<'py>,
-    samples: &Bound<'py, PyUntypedArray>,
+    samples: &Floats<'py>,
     parameters: &ClusteringParameters,
     run: RunOptions,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<ClusteringOutcome<'py>> {
     let samples = Rows::<T>::new(samples)?;
     let (x, clustering) = (samples.columns()?, parameters.clustering()?);
     let (found, stages) = run.call(py, |run| {
@@ -123,7 +128,7 @@ fn eigen_tol(value: Option<f64>) -> PyResult<Option<f64>> {
 }
 
 /// What was found, by the names of the estimators without their underscore.
-fn outcome<'py>(py: Python<'py>, found: GraphClusters, stages: &[(Stage, f64)]) -> PyResult<Bound<'py, PyDict>> {
+fn outcome<'py>(py: Python<'py>, found: GraphClusters, stages: &[(Stage, f64)]) -> PyResult<ClusteringOutcome<'py>> {
     let outcome = PyDict::new(py);
     let numbers: Vec<u32> = (0..found.vertices.labels.len() as u32).collect();
     let vertices = if found.duplicates.count() > 0 { Some(found.duplicates.spread(&numbers)) } else { None };
@@ -164,7 +169,7 @@ fn similarity<'py>(py: Python<'py>, similarity: &Similarity) -> (bool, Csr<'py>,
 
 /// The defaults of a method, by the names of the estimators.
 #[pyfunction]
-pub(crate) fn clustering_defaults<'py>(py: Python<'py>, method: &str) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn clustering_defaults<'py>(py: Python<'py>, method: &str) -> PyResult<ByName<'py>> {
     let GraphClustering { preparation, spectral, .. } = GraphClustering::new(Clusters::Count(1));
     let defaults = crate::graph::defaults(py, method)?;
     defaults.set_item("centre", preparation.centre.to_string())?;

@@ -1,13 +1,13 @@
 //! Sparse coding: `sparse_encode` and `lambda_max`.
 
-use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
+use numpy::prelude::*;
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sparsemble::coding::{self, CodingBasis, CodingReport, Penalty, SampleStatus, Samples, SparseCodes};
 use sparsemble::{Run, Scalar};
 
-use crate::array::{Rows, is_single, rows_of, truths};
-use crate::error::to_python;
+use crate::array::{Floats, Indices, Reals, Rows, Truths, is_single, rows_of, truths};
 use crate::parameters::Parameters;
 use crate::run::RunOptions;
 
@@ -15,14 +15,14 @@ use crate::run::RunOptions;
 /// and a row of prices of the atoms for each.
 #[derive(FromPyObject)]
 pub(crate) struct SampleArrays<'py>(
-    Bound<'py, PyUntypedArray>,
-    Option<Bound<'py, PyUntypedArray>>,
+    Floats<'py>,
+    Option<Truths<'py>>,
     Option<PyReadonlyArray1<'py, i64>>,
-    Option<Bound<'py, PyUntypedArray>>,
+    Option<Reals<'py>>,
 );
 
 /// `(data, indices, indptr)` of a SciPy CSR matrix.
-pub(crate) type Csr<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+pub(crate) type Csr<'py> = (Floats<'py>, Indices<'py>, Indices<'py>);
 
 /// `(converged, iterations, worst_gap, status)`.
 pub(crate) type Report<'py> = (bool, usize, Option<f64>, Bound<'py, PyArray1<u8>>);
@@ -32,7 +32,7 @@ pub(crate) type Report<'py> = (bool, usize, Option<f64>, Bound<'py, PyArray1<u8>
 pub(crate) fn encode<'py>(
     py: Python<'py>,
     samples: SampleArrays<'py>,
-    dictionary: Bound<'py, PyUntypedArray>,
+    dictionary: Floats<'py>,
     parameters: Parameters,
     run: RunOptions,
 ) -> PyResult<(Csr<'py>, Report<'py>)> {
@@ -46,7 +46,7 @@ pub(crate) fn encode<'py>(
 fn encode_as<'py, T: Scalar + Element>(
     py: Python<'py>,
     samples: &SampleArrays<'py>,
-    dictionary: &Bound<'py, PyUntypedArray>,
+    dictionary: &Floats<'py>,
     parameters: &Parameters,
     run: RunOptions,
 ) -> PyResult<(Csr<'py>, Report<'py>)> {
@@ -61,7 +61,7 @@ fn encode_as<'py, T: Scalar + Element>(
 pub(crate) fn lambda_max<'py>(
     py: Python<'py>,
     samples: SampleArrays<'py>,
-    dictionary: Bound<'py, PyUntypedArray>,
+    dictionary: Floats<'py>,
     run: RunOptions,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let largest = if is_single(&samples.0) {
@@ -72,16 +72,17 @@ pub(crate) fn lambda_max<'py>(
     Ok(largest?.into_pyarray(py))
 }
 
-/// The corners of the lasso of the one row of X, `(lambdas, codes)`, one code a row, down to where `(name, value)` holds.
+/// The corners of the lasso of the one row of X down to where `(name, value)` holds: `(lambdas, codes)`, one code a row.
 #[pyfunction]
 pub(crate) fn lasso_path<'py>(
     py: Python<'py>,
-    sample: Bound<'py, PyUntypedArray>,
-    dictionary: Bound<'py, PyUntypedArray>,
+    sample: Reals<'py>,
+    dictionary: Reals<'py>,
     end: (String, f64),
     positive: bool,
     most: usize,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyAny>)> {
+    run: RunOptions,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Reals<'py>)> {
     let end = match end.0.as_str() {
         "max_error" => Penalty::Error(end.1),
         "max_l1_norm" => Penalty::L1Norm(end.1),
@@ -89,7 +90,7 @@ pub(crate) fn lasso_path<'py>(
     };
     let (sample, atoms) = (Rows::<f64>::new(&sample)?, Rows::<f64>::new(&dictionary)?);
     let (sample, atoms) = (sample.columns()?.to_matrix(), atoms.columns()?);
-    let path = py.detach(|| coding::lasso_path(atoms, sample.as_slice(), (end, positive), most)).map_err(to_python)?;
+    let path = run.call(py, |run| coding::lasso_path(atoms, sample.as_slice(), (end, positive), most, run))?;
     Ok((path.lambdas.into_pyarray(py), rows_of(py, path.codes)?))
 }
 
@@ -97,7 +98,7 @@ pub(crate) fn lasso_path<'py>(
 fn with_samples<T: Scalar + Element, R: Send>(
     py: Python<'_>,
     SampleArrays(x, mask, exclude, weights): &SampleArrays<'_>,
-    dictionary: &Bound<'_, PyUntypedArray>,
+    dictionary: &Floats<'_>,
     run: RunOptions,
     work: impl FnOnce(&CodingBasis<T>, &Samples<'_, T>, Run<'_>) -> sparsemble::Result<R> + Send,
 ) -> PyResult<R> {
@@ -139,14 +140,16 @@ pub(crate) fn csr<'py, T: Scalar + Element>(py: Python<'py>, codes: &SparseCodes
 
 /// Compressed sparse rows as SciPy stores them.
 pub(crate) fn csr_of<'py, T: Element>(py: Python<'py>, starts: &[usize], columns: &[u32], values: &[T]) -> Csr<'py> {
-    let data = PyArray1::from_slice(py, values).into_any();
+    let data = PyArray1::from_slice(py, values).as_untyped().clone();
     let (starts, columns) = (starts.iter(), columns.iter());
     if i32::try_from(values.len()).is_ok() {
         let indices = PyArray1::from_iter(py, columns.map(|&column| column as i32));
-        (data, indices.into_any(), PyArray1::from_iter(py, starts.map(|&start| start as i32)).into_any())
+        let starts = PyArray1::from_iter(py, starts.map(|&start| start as i32));
+        (data, indices.as_untyped().clone(), starts.as_untyped().clone())
     } else {
         let indices = PyArray1::from_iter(py, columns.map(|&column| i64::from(column)));
-        (data, indices.into_any(), PyArray1::from_iter(py, starts.map(|&start| start as i64)).into_any())
+        let starts = PyArray1::from_iter(py, starts.map(|&start| start as i64));
+        (data, indices.as_untyped().clone(), starts.as_untyped().clone())
     }
 }
 

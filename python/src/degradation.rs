@@ -1,6 +1,6 @@
 //! Degradations: Φ as it is given to a training, and as an object of its own.
 
-use numpy::{Element, PyReadonlyArray1, PyUntypedArray};
+use numpy::{Element, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -11,14 +11,14 @@ use sparsemble::image::Size;
 use sparsemble::model_file::PhiRecord;
 use sparsemble::{Matrix, MatrixView, Result, Scalar};
 
-use crate::array::{Rows, rows_of};
+use crate::array::{Floats, Reals, Rows, rows_of};
 use crate::error::to_python;
 
 /// Φ of samples: a text, or a matrix of the dtype of the samples with a measurement a row.
 #[derive(FromPyObject)]
 pub(crate) enum Phi<'py> {
     Text(String),
-    Matrix(Bound<'py, PyUntypedArray>),
+    Matrix(Floats<'py>),
 }
 
 impl Phi<'_> {
@@ -41,14 +41,19 @@ impl Phi<'_> {
     }
 }
 
+/// Φ as it was given.
+///
+/// Python: `NDArray[np.float32] | NDArray[np.float64] | str`
+pub(crate) type GivenPhi<'py> = Bound<'py, PyAny>;
+
 /// Φ of a file as it was given: its text, unless that is no operator's or makes another matrix than the file holds.
-pub(crate) fn given<'py, T: Scalar + Element>(py: Python<'py>, phi: &PhiRecord<T>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn given<'py, T: Scalar + Element>(py: Python<'py>, phi: &PhiRecord<T>) -> PyResult<GivenPhi<'py>> {
     let makes = |matrix: &Dense<T>| {
         let operator: Result<degradation::Operator> = phi.description.parse();
         operator.and_then(|operator| operator.matrix(matrix.n_features())).is_ok_and(|made| made == *matrix)
     };
     match &phi.matrix {
-        Some(matrix) if !makes(matrix) => rows_of(py, matrix.matrix().transposed().to_matrix()),
+        Some(matrix) if !makes(matrix) => Ok(rows_of(py, matrix.matrix().transposed().to_matrix())?.into_any()),
         _ => Ok(PyString::new(py, &phi.description).into_any()),
     }
 }
@@ -110,7 +115,7 @@ impl Operator {
 
     /// Φ as a matrix, a measurement a row: of samples, of pictures, or of each block of pictures.
     #[staticmethod]
-    fn of_matrix(matrix: Bound<'_, PyUntypedArray>, shape: Vec<usize>, is_single: bool) -> PyResult<Self> {
+    fn of_matrix(matrix: Reals<'_>, shape: Vec<usize>, is_single: bool) -> PyResult<Self> {
         let phi = Dense::new(Rows::<f64>::new(&matrix)?.matrix()?).map_err(to_python)?;
         let by_block = size(&shape).filter(|size| size.width * size.height != phi.n_features());
         let numbers = match by_block {
@@ -134,12 +139,7 @@ impl Operator {
 
     /// Φ that blurs pictures of this height and width, of which every so many pixels one is kept.
     #[staticmethod]
-    fn of_kernel(
-        kernel: Bound<'_, PyUntypedArray>,
-        shape: (usize, usize),
-        decimate: usize,
-        is_single: bool,
-    ) -> PyResult<Self> {
+    fn of_kernel(kernel: Reals<'_>, shape: (usize, usize), decimate: usize, is_single: bool) -> PyResult<Self> {
         let (height, width) = shape;
         let blur = Blur::new(Size { width, height }, Rows::<f64>::new(&kernel)?.matrix()?);
         let blur = blur.and_then(|blur| blur.decimated(decimate)).map_err(to_python)?;
@@ -148,15 +148,16 @@ impl Operator {
     }
 
     /// Φ of each row.
-    fn apply<'py>(&self, py: Python<'py>, rows: Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
+    fn apply<'py>(&self, py: Python<'py>, rows: Floats<'py>) -> PyResult<Floats<'py>> {
         each!(self, phi => map_rows(py, &rows, |rows| apply_to_columns(phi.as_ref(), rows)))
     }
 
     /// Φᵀ of each row.
-    fn adjoint<'py>(&self, py: Python<'py>, rows: Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
+    fn adjoint<'py>(&self, py: Python<'py>, rows: Floats<'py>) -> PyResult<Floats<'py>> {
         each!(self, phi => map_rows(py, &rows, |rows| adjoint_of_columns(phi.as_ref(), rows)))
     }
 
+    /// The text it was built from, without what is a default.
     #[getter]
     fn text(&self) -> Option<String> {
         match &self.made_of {
@@ -165,11 +166,13 @@ impl Operator {
         }
     }
 
+    /// The numbers of measurements and features.
     #[getter]
     fn shape(&self) -> (usize, usize) {
         each!(self, phi => (phi.n_measurements(), phi.n_features()))
     }
 
+    /// Height and width of what is measured, if it is a picture.
     #[getter]
     fn measured(&self) -> Option<(usize, usize)> {
         self.measured
@@ -218,9 +221,9 @@ fn built<T: Scalar>(
 
 fn map_rows<'py, T: Scalar + Element>(
     py: Python<'py>,
-    rows: &Bound<'py, PyUntypedArray>,
+    rows: &Floats<'py>,
     map: impl Fn(MatrixView<'_, T>) -> Result<Matrix<T>> + Sync,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Floats<'py>> {
     let rows = Rows::<T>::new(rows)?;
     let columns = rows.columns()?;
     rows_of(py, py.detach(|| map(columns)).map_err(to_python)?)

@@ -8,18 +8,23 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sparsemble::degradation::Degradation;
 
+/// A function of one array.
+///
+/// Python: `Callable[[NDArray[np.float64]], Any]`
+pub(crate) type Way = Py<PyAny>;
+
 /// A map from features to measurements. What a function raises, or a result of another length, is kept, and what it was
 /// to give is zero: a restoration goes on to its end with numbers that nobody is shown.
 pub(crate) struct Functions {
-    forwards: Py<PyAny>,
-    backwards: Py<PyAny>,
+    forwards: Way,
+    backwards: Way,
     /// Measurements and features.
     shape: (usize, usize),
     raised: Mutex<Option<PyErr>>,
 }
 
 impl Functions {
-    pub(crate) fn new((forwards, backwards): (Py<PyAny>, Py<PyAny>), shape: (usize, usize)) -> Self {
+    pub(crate) fn new((forwards, backwards): (Way, Way), shape: (usize, usize)) -> Self {
         Self { forwards, backwards, shape, raised: Mutex::new(None) }
     }
 
@@ -28,7 +33,7 @@ impl Functions {
         self.raised.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn call(&self, function: &Py<PyAny>, given: &[f64], result: &mut [f64]) {
+    fn call(&self, function: &Way, given: &[f64], result: &mut [f64]) {
         result.fill(0.0);
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         if raised.is_none() {

@@ -1,14 +1,15 @@
 //! A model in one number type, and what is asked of it: arrays are borrowed, the library is called, the result wrapped.
 
-use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sparsemble::coding::{Coder, OneSparse, SparseCodes};
+use sparsemble::dictionary::OnlineLearner;
 use sparsemble::ensemble::{Ensemble, Training};
 use sparsemble::model_file::{self, Loaded, Record};
 use sparsemble::{Error, Model, Result, Scalar};
 
-use crate::array::{Rows, rows_of};
+use crate::array::{Floats, Rows, rows_of};
 use crate::coding::{Csr, Report, csr, report};
 use crate::degradation::Phi;
 use crate::error::to_python;
@@ -23,7 +24,7 @@ pub(crate) struct Held<T> {
 
 /// `(data, indices, indptr)` of a SciPy CSR matrix.
 #[derive(FromPyObject)]
-pub(crate) struct CodeArrays<'py>(Bound<'py, PyAny>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u64>);
+pub(crate) struct CodeArrays<'py>(Floats<'py>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u64>);
 
 impl<T> From<Loaded<T>> for Held<T> {
     fn from(loaded: Loaded<T>) -> Self {
@@ -32,13 +33,13 @@ impl<T> From<Loaded<T>> for Held<T> {
 }
 
 /// Approximations, their spread if there are members that differ, and how many samples did not converge.
-pub(crate) type Approximated<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyArray1<f64>>>, usize);
+pub(crate) type Approximated<'py> = (Floats<'py>, Option<Bound<'py, PyArray1<f64>>>, usize);
 
 impl<T: Scalar + Element> Held<T> {
     pub(crate) fn transform<'py>(
         &self,
         py: Python<'py>,
-        samples: &Bound<'py, PyUntypedArray>,
+        samples: &Floats<'py>,
         run: RunOptions,
     ) -> PyResult<(Csr<'py>, Report<'py>)> {
         let samples = Rows::<T>::new(samples)?;
@@ -50,7 +51,7 @@ impl<T: Scalar + Element> Held<T> {
     pub(crate) fn approximate<'py>(
         &self,
         py: Python<'py>,
-        samples: &Bound<'py, PyUntypedArray>,
+        samples: &Floats<'py>,
         run: RunOptions,
     ) -> PyResult<Approximated<'py>> {
         let samples = Rows::<T>::new(samples)?;
@@ -65,7 +66,7 @@ impl<T: Scalar + Element> Held<T> {
         py: Python<'py>,
         CodeArrays(data, indices, indptr): &CodeArrays<'py>,
         run: RunOptions,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Floats<'py>> {
         let data: PyReadonlyArray1<'_, T> = data.extract()?;
         let starts = indptr.as_array().iter().map(|&start| start as usize).collect();
         let (atoms, coefficients) = (indices.as_array().to_vec(), data.as_array().to_vec());
@@ -77,19 +78,40 @@ impl<T: Scalar + Element> Held<T> {
     pub(crate) fn partial_fit(
         &self,
         py: Python<'_>,
-        samples: &Bound<'_, PyUntypedArray>,
+        samples: &Floats<'_>,
         masses: Option<&PyReadonlyArray1<'_, f64>>,
         run: RunOptions,
     ) -> PyResult<Self> {
+        let samples = Rows::<T>::new(samples)?;
+        let (x, masses) = (samples.columns()?, masses.map(PyReadonlyArray1::as_slice).transpose()?);
+        self.learning(|learner| run.call(py, |run| learner.partial_fit(x, masses, run)).map(|_| ()))
+    }
+
+    /// The model after a mini-batch of each of these lists of rows; only one that goes on learning has one.
+    pub(crate) fn fit_batches(
+        &self,
+        py: Python<'_>,
+        samples: &Floats<'_>,
+        batches: &[PyReadonlyArray1<'_, i64>],
+        run: RunOptions,
+    ) -> PyResult<Self> {
+        let samples = Rows::<T>::new(samples)?;
+        // What is negative is larger than any number of samples, and refused as that.
+        let numbers = |batch: &PyReadonlyArray1<'_, i64>| batch.as_array().iter().map(|&row| row as usize).collect();
+        let batches: Vec<Vec<usize>> = batches.iter().map(numbers).collect();
+        let x = samples.columns()?;
+        self.learning(|learner| run.call(py, |run| learner.fit_batches(x, &batches, run)))
+    }
+
+    /// The model after `learn`; only one that goes on learning can.
+    fn learning(&self, learn: impl FnOnce(&mut OnlineLearner<T>) -> PyResult<()>) -> PyResult<Self> {
         let Model::Online(learner, training) = &self.model else {
             return Err(PyValueError::new_err(
                 "the model does not go on learning; train it with MiniBatchDictionaryLearning",
             ));
         };
-        let samples = Rows::<T>::new(samples)?;
-        let (x, masses) = (samples.columns()?, masses.map(PyReadonlyArray1::as_slice).transpose()?);
         let mut learner = learner.clone();
-        run.call(py, |run| learner.partial_fit(x, masses, run))?;
+        learn(&mut learner)?;
         let training = Training { objective: learner.curve().to_vec(), ..training.clone() };
         Ok(Self { model: Model::Online(learner, training), record: self.record.clone(), complete: true })
     }

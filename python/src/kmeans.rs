@@ -1,12 +1,12 @@
 //! Weighted K-Means.
 
-use numpy::{Element, PyArray1, PyReadonlyArray1, PyUntypedArray};
+use numpy::{Element, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sparsemble::kmeans::{self, KMeansInit, WeightedKMeans};
 use sparsemble::{Draw, Error, Scalar};
 
-use crate::array::{Rows, is_single, rows_of};
+use crate::array::{Floats, Rows, is_single, rows_of};
 use crate::parameters::count;
 use crate::run::RunOptions;
 
@@ -25,17 +25,17 @@ pub(crate) struct KMeansParameters<'py> {
 #[derive(FromPyObject)]
 enum Init<'py> {
     Chosen(String),
-    Given(Bound<'py, PyUntypedArray>),
+    Given(Floats<'py>),
 }
 
 /// `(centers, labels, inertia, n_iter, converged)`.
-type Found<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i32>>, f64, usize, bool);
+type Found<'py> = (Floats<'py>, Bound<'py, PyArray1<i32>>, f64, usize, bool);
 
 /// Clusters the rows of X, which count as much as their masses say.
 #[pyfunction]
 pub(crate) fn weighted_kmeans<'py>(
     py: Python<'py>,
-    samples: Bound<'py, PyUntypedArray>,
+    samples: Floats<'py>,
     masses: PyReadonlyArray1<'py, f64>,
     parameters: KMeansParameters<'py>,
     run: RunOptions,
@@ -49,7 +49,7 @@ pub(crate) fn weighted_kmeans<'py>(
 
 fn kmeans_as<'py, T: Scalar + Element>(
     py: Python<'py>,
-    (samples, masses): (&Bound<'py, PyUntypedArray>, &PyReadonlyArray1<'py, f64>),
+    (samples, masses): (&Floats<'py>, &PyReadonlyArray1<'py, f64>),
     parameters: &KMeansParameters<'py>,
     run: RunOptions,
 ) -> PyResult<Found<'py>> {
@@ -75,17 +75,17 @@ fn of_clusters(error: Error) -> Error {
 #[pyfunction]
 pub(crate) fn first_centers<'py>(
     py: Python<'py>,
-    samples: Bound<'py, PyUntypedArray>,
+    samples: Floats<'py>,
     masses: PyReadonlyArray1<'py, f64>,
     parameters: KMeansParameters<'py>,
     run: RunOptions,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Floats<'py>> {
     fn of<'py, T: Scalar + Element>(
         py: Python<'py>,
-        (samples, masses): (&Bound<'py, PyUntypedArray>, &[f64]),
+        (samples, masses): (&Floats<'py>, &[f64]),
         parameters: &KMeansParameters<'py>,
         run: RunOptions,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Floats<'py>> {
         let samples = Rows::<T>::new(samples)?;
         let (x, kmeans, draw) = (samples.columns()?, parameters.kmeans::<T>()?, Draw::first(parameters.seed));
         rows_of(py, run.call(py, |run| kmeans.initialise(x, masses, draw, run).map_err(of_clusters))?)
@@ -98,13 +98,13 @@ pub(crate) fn first_centers<'py>(
 #[pyfunction]
 pub(crate) fn nearest_centers<'py>(
     py: Python<'py>,
-    centers: Bound<'py, PyUntypedArray>,
-    samples: Bound<'py, PyUntypedArray>,
+    centers: Floats<'py>,
+    samples: Floats<'py>,
     run: RunOptions,
 ) -> PyResult<Bound<'py, PyArray1<i32>>> {
     fn of<T: Scalar + Element>(
         py: Python<'_>,
-        (centers, samples): (&Bound<'_, PyUntypedArray>, &Bound<'_, PyUntypedArray>),
+        (centers, samples): (&Floats<'_>, &Floats<'_>),
         run: RunOptions,
     ) -> PyResult<Vec<u32>> {
         let (centers, samples) = (Rows::<T>::new(centers)?, Rows::<T>::new(samples)?);

@@ -50,7 +50,9 @@ mod _native {
     #[pymodule_export]
     use crate::recipe::{begin, defaults, train};
     #[pymodule_export]
-    use crate::restoration::{deblur, denoise, first_estimate, inpaint, recover, restore, restore_linear, sense};
+    use crate::restoration::{
+        deblur, denoise, first_estimate, inpaint, recover, recover_blocks, restore, restore_linear, sense,
+    };
     #[pymodule_export]
     use crate::super_resolution::{enlarge, natural, train_upscaler};
     #[pymodule_export]

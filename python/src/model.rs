@@ -2,22 +2,37 @@
 
 use std::path::PathBuf;
 
-use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use sparsemble::ensemble::{Ensemble, Round, SparseModel, Training};
 use sparsemble::model_file;
 
-use crate::array::rows_of;
+use crate::array::{Floats, rows_of};
 use crate::coding::{Csr, Report};
-use crate::degradation::{self, Phi};
+use crate::degradation::{self, GivenPhi, Phi};
 use crate::error::to_python;
 use crate::held::{Approximated, CodeArrays, Held};
 use crate::parameters::coder_dict;
 use crate::run::RunOptions;
 
 /// The bytes of a model file, and whether its numbers are `float32`.
+/// The rounds of boosting: an array for each kind of number.
+///
+/// Python: `dict[str, NDArray[Any]]`
+type Curve<'py> = Bound<'py, PyDict>;
+
+/// Those parameters of a coder that were given.
+///
+/// Python: `Any`
+type GivenCoder<'py> = Bound<'py, PyDict>;
+
+/// What a file tells of its training, by name.
+///
+/// Python: `dict[str, str]`
+type Provenance<'py> = Bound<'py, PyDict>;
+
 type FileBytes<'py> = (Bound<'py, PyBytes>, bool);
 
 /// A trained model. It never changes; files and pickles hold its bits.
@@ -95,29 +110,19 @@ impl Model {
     fn transform<'py>(
         &self,
         py: Python<'py>,
-        samples: Bound<'py, PyUntypedArray>,
+        samples: Floats<'py>,
         run: RunOptions,
     ) -> PyResult<(Csr<'py>, Report<'py>)> {
         each!(self, held => held.transform(py, &samples, run))
     }
 
     /// Approximates the rows of X: `(approximations, spread, samples that did not converge)`.
-    fn approximate<'py>(
-        &self,
-        py: Python<'py>,
-        samples: Bound<'py, PyUntypedArray>,
-        run: RunOptions,
-    ) -> PyResult<Approximated<'py>> {
+    fn approximate<'py>(&self, py: Python<'py>, samples: Floats<'py>, run: RunOptions) -> PyResult<Approximated<'py>> {
         each!(self, held => held.approximate(py, &samples, run))
     }
 
     /// Approximations from the arrays of a CSR matrix of codes.
-    fn reconstruct<'py>(
-        &self,
-        py: Python<'py>,
-        codes: CodeArrays<'py>,
-        run: RunOptions,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn reconstruct<'py>(&self, py: Python<'py>, codes: CodeArrays<'py>, run: RunOptions) -> PyResult<Floats<'py>> {
         each!(self, held => held.reconstruct(py, &codes, run))
     }
 
@@ -125,11 +130,22 @@ impl Model {
     fn partial_fit(
         &self,
         py: Python<'_>,
-        samples: Bound<'_, PyUntypedArray>,
+        samples: Floats<'_>,
         masses: Option<PyReadonlyArray1<'_, f64>>,
         run: RunOptions,
     ) -> PyResult<Self> {
         each!(self, held => held.partial_fit(py, &samples, masses.as_ref(), run).map(Self::from))
+    }
+
+    /// The model after one mini-batch after another, each of these rows of the samples.
+    fn fit_batches(
+        &self,
+        py: Python<'_>,
+        samples: Floats<'_>,
+        batches: Vec<PyReadonlyArray1<'_, i64>>,
+        run: RunOptions,
+    ) -> PyResult<Self> {
+        each!(self, held => held.fit_batches(py, &samples, &batches, run).map(Self::from))
     }
 
     /// The model for samples seen through `phi`: a text, or a matrix of the dtype of the model.
@@ -143,7 +159,7 @@ impl Model {
     }
 
     /// All atoms, one a row.
-    fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         each!(self, held => rows_of(py, held.model.atoms()))
     }
 
@@ -164,7 +180,7 @@ impl Model {
 
     /// The rounds of boosting: arrays by name, without an entry for a validation that was not done.
     #[getter]
-    fn curve<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn curve<'py>(&self, py: Python<'py>) -> PyResult<Curve<'py>> {
         curve(py, &self.training().curve)
     }
 
@@ -176,7 +192,7 @@ impl Model {
 
     /// The parameters of the coder, by the names of `sparse_encode`; `None` for a model without one.
     #[getter]
-    fn coder<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    fn coder<'py>(&self, py: Python<'py>) -> PyResult<Option<GivenCoder<'py>>> {
         if self.training().coder.is_empty() {
             return Ok(None);
         }
@@ -185,7 +201,7 @@ impl Model {
 
     /// Method, learner, seed, data and parameters of the training, as text by name.
     #[getter]
-    fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Provenance<'py>> {
         let (record, training) = (PyDict::new(py), self.training());
         each!(self, held => for (name, value) in &held.record.parameters { record.set_item(name, value)?; });
         record.set_item("method", &training.method)?;
@@ -199,9 +215,9 @@ impl Model {
         Ok(record)
     }
 
-    /// Φ of the training, as [`degraded_by`](Self::degraded_by) takes it: a text or a matrix; `None` if there was none.
+    /// Φ of the training, if there was one: a text or a matrix, as [`degraded_by`](Self::degraded_by) takes it.
     #[getter]
-    fn phi<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn phi<'py>(&self, py: Python<'py>) -> PyResult<Option<GivenPhi<'py>>> {
         each!(self, held => held.record.phi.as_ref().map(|phi| degradation::given(py, phi)).transpose())
     }
 

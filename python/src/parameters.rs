@@ -9,6 +9,11 @@ use sparsemble::coding::{Coder, ElasticNet, Fista, Lasso, OneSparse, Penalty, Pu
 /// A coder that may be used while other Python threads run.
 pub(crate) type AnyCoder<T> = Box<dyn SparseCoder<T> + Send + Sync>;
 
+/// Parameters by their names in Python.
+///
+/// Python: `dict[str, Any]`
+pub(crate) type ByName<'py> = Bound<'py, PyDict>;
+
 /// Which coder, and its parameters; `None` is "not given".
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -169,7 +174,7 @@ pub(crate) fn count(name: &str, value: Option<i64>) -> PyResult<Option<usize>> {
 }
 
 /// The parameters of a coder that were given, by the names of `sparse_encode`.
-pub(crate) fn coder_dict<'py>(py: Python<'py>, coder: &Coder) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn coder_dict<'py>(py: Python<'py>, coder: &Coder) -> PyResult<ByName<'py>> {
     let parameters = PyDict::new(py);
     match coder {
         Coder::Lasso(lasso) => {

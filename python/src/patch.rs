@@ -1,12 +1,12 @@
 //! Pictures in patches, and back.
 
-use numpy::{Element, PyReadonlyArray3, PyUntypedArray};
+use numpy::{Element, PyArray3, PyReadonlyArray3};
 use pyo3::prelude::*;
 use sparsemble::Scalar;
 use sparsemble::image::{GrayImage, Size};
 use sparsemble::patch::{self, PatchGrid, Stride};
 
-use crate::array::{Rows, filled, is_single};
+use crate::array::{Floats, Rows, filled, is_single};
 use crate::error::to_python;
 use crate::restoration::{array, images};
 
@@ -20,7 +20,7 @@ pub(crate) fn extract_patches<'py>(
     planes: PyReadonlyArray3<'py, f64>,
     cut: (usize, usize),
     single: bool,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Floats<'py>>> {
     let (planes, Size { width, height }) = images(&planes)?;
     let grid = grid((height, width, cut.0, cut.1))?;
     let shape = [grid.n_patches(), grid.n_features()];
@@ -38,14 +38,14 @@ pub(crate) fn extract_patches<'py>(
 #[pyfunction]
 pub(crate) fn sliding_blocks<'py>(
     py: Python<'py>,
-    picture: Bound<'py, PyUntypedArray>,
+    picture: Floats<'py>,
     block: (usize, usize),
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Floats<'py>> {
     fn of<'py, T: Scalar + Element>(
         py: Python<'py>,
-        picture: &Bound<'py, PyUntypedArray>,
+        picture: &Floats<'py>,
         block: (usize, usize),
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Floats<'py>> {
         let picture = Rows::<T>::new(picture)?;
         let picture = picture.columns()?;
         let count = patch::n_sliding_blocks((picture.rows(), picture.columns()), block).map_err(to_python)?;
@@ -58,15 +58,15 @@ pub(crate) fn sliding_blocks<'py>(
 #[pyfunction]
 pub(crate) fn assemble_patches<'py>(
     py: Python<'py>,
-    patches: Bound<'py, PyUntypedArray>,
+    patches: Floats<'py>,
     place: Grid,
-) -> PyResult<Bound<'py, PyAny>> {
-    fn of<T: Scalar + Element>(patches: &Bound<'_, PyUntypedArray>, grid: &PatchGrid) -> PyResult<GrayImage> {
+) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    fn of<T: Scalar + Element>(patches: &Floats<'_>, grid: &PatchGrid) -> PyResult<GrayImage> {
         grid.assemble(Rows::<T>::new(patches)?.columns()?).map_err(to_python)
     }
     let grid = grid(place)?;
     let plane = if is_single(&patches) { of::<f32>(&patches, &grid)? } else { of::<f64>(&patches, &grid)? };
-    Ok(array(py, vec![plane])?.into_any())
+    array(py, vec![plane])
 }
 
 fn grid((height, width, side, stride): Grid) -> PyResult<PatchGrid> {

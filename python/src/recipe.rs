@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sparsemble::degradation::Degradation;
@@ -12,21 +12,21 @@ use sparsemble::model_file::{Checkpoint, PastSteps, Record, TrainingData};
 use sparsemble::recipe::{Past, Recipe, Step, ToKeep, TrainingSet};
 use sparsemble::{Error, Result, Run, Scalar};
 
-use crate::array::{Rows, is_single};
+use crate::array::{Floats, Rows, is_single};
 use crate::degradation::Phi;
 use crate::error::to_python;
 use crate::held::Held;
 use crate::model::Model;
-use crate::parameters::{Parameters, coder_dict, count};
+use crate::parameters::{ByName, Parameters, coder_dict, count};
 use crate::run::RunOptions;
 
 /// `(X, sample_weight, phi, dict_init)`, all but the weights of one dtype; `phi` may be a text.
 #[derive(FromPyObject)]
 pub(crate) struct TrainingArrays<'py>(
-    Bound<'py, PyUntypedArray>,
+    Floats<'py>,
     Option<PyReadonlyArray1<'py, f64>>,
     Option<Phi<'py>>,
-    Option<Bound<'py, PyUntypedArray>>,
+    Option<Floats<'py>>,
 );
 
 /// How to train; `None` is the default of the method.
@@ -46,10 +46,15 @@ pub(crate) struct RecipeParameters {
     seed: u64,
 }
 
+/// Who is told of a step, of how many, and of the error or objective after it.
+///
+/// Python: `Callable[[int, int, float | None], Any]`
+type Callback = Py<PyAny>;
+
 /// `(callback, checkpoint, resume)`: who is told of each step, and the file that keeps what there is after it, from which
 /// the training goes on if asked to.
 #[derive(FromPyObject)]
-pub(crate) struct Steps(Option<Py<PyAny>>, Option<PathBuf>, bool);
+pub(crate) struct Steps(Option<Callback>, Option<PathBuf>, bool);
 
 /// `(converged, unconverged, usage)`.
 type Outcome<'py> = (bool, usize, Bound<'py, PyArray1<f64>>);
@@ -152,10 +157,7 @@ fn begin_as<T: Scalar + Element>(
 }
 
 /// Atoms to begin with, as a model that has been trained no further.
-fn warm_start<T: Scalar + Element>(
-    recipe: &Recipe,
-    atoms: &Bound<'_, PyUntypedArray>,
-) -> PyResult<sparsemble::Model<T>> {
+fn warm_start<T: Scalar + Element>(recipe: &Recipe, atoms: &Floats<'_>) -> PyResult<sparsemble::Model<T>> {
     let atoms = Rows::<T>::new(atoms)?.columns()?.to_matrix();
     Dictionary::new(atoms).and_then(|dictionary| recipe.begun(&dictionary)).map_err(to_python)
 }
@@ -220,7 +222,7 @@ impl RecipeParameters {
 
 /// The defaults of a method, by the names of the estimators.
 #[pyfunction]
-pub(crate) fn defaults<'py>(py: Python<'py>, method: &str) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn defaults<'py>(py: Python<'py>, method: &str) -> PyResult<ByName<'py>> {
     let recipe = Recipe::new(method.parse().map_err(to_python)?);
     let defaults = PyDict::new(py);
     defaults.set_item("n_components", recipe.n_atoms)?;

@@ -1,19 +1,24 @@
 //! Restoration of pictures: planes in, planes and their deviations out.
 
 use numpy::prelude::*;
-use numpy::{IntoPyArray, PyArray3, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArray};
+use numpy::{IntoPyArray, PyArray3, PyReadonlyArray2, PyReadonlyArray3};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sparsemble::degradation::{Blur, Degradation, Dense, Mask};
+use sparsemble::ensemble::LocalGaussians;
 use sparsemble::image::{GrayImage, Size};
 use sparsemble::restoration::{
-    self, BlockMeasurements, CompressiveRecovery, Observation, Operated, Restored, natural_gaussians,
+    self, BlockMeasurements, Blockwise, CompressiveRecovery, Dc, NonLocal, Observation, Operated, Restored,
+    natural_gaussians,
 };
 use sparsemble::{MatrixView, Result, Run};
 
-use crate::array::Rows;
+use crate::array::{Reals, Rows};
 use crate::degradation::{MadeOf, Operator};
 use crate::error::to_python;
-use crate::functions::Functions;
+use crate::functions::{Functions, Way};
+use crate::held::Held;
+use crate::model::{Model, Numbers};
 use crate::run::RunOptions;
 
 /// The planes of a picture and how far from the truth each pixel may be, both `(n_planes, height, width)`.
@@ -54,7 +59,7 @@ pub(crate) fn inpaint<'py>(
 #[derive(FromPyObject)]
 pub(crate) enum Kernel<'py> {
     Gaussian(f64),
-    Any(Bound<'py, PyUntypedArray>),
+    Any(Reals<'py>),
 }
 
 /// Undoes the blur of each plane.
@@ -81,7 +86,7 @@ pub(crate) fn deblur<'py>(
 pub(crate) fn sense<'py>(
     py: Python<'py>,
     planes: PyReadonlyArray3<'py, f64>,
-    phi: Bound<'py, PyUntypedArray>,
+    phi: Reals<'py>,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
     let (planes, _) = images(&planes)?;
     let phi = matrix(&phi)?;
@@ -95,19 +100,70 @@ pub(crate) fn sense<'py>(
 /// The measurements of blocks, `(n_planes, n_blocks, n_measurements)`, and their means if they are known.
 pub(crate) type BlocksAndMeans<'py> = (PyReadonlyArray3<'py, f64>, Option<PyReadonlyArray2<'py, f64>>);
 
+/// The noise of measurements, and local Gaussians of blocks, if not those of the library are to be the first estimate.
+pub(crate) type NoiseAndGaussians<'py> = (f64, Option<PyRef<'py, Model>>);
+
 /// A picture of this height and width from the measurements of its blocks.
 #[pyfunction]
 pub(crate) fn recover<'py>(
     py: Python<'py>,
     measured: BlocksAndMeans<'py>,
-    phi: Bound<'py, PyUntypedArray>,
+    phi: Reals<'py>,
     shape: (usize, usize),
-    noise: f64,
+    known: NoiseAndGaussians<'py>,
     run: RunOptions,
 ) -> PyResult<RestoredPlanes<'py>> {
     let (planes, size) = sensed(&measured, &phi, shape)?;
-    let work = |plane: &BlockMeasurements, run: Run<'_>| restoration::recover(plane, noise, run);
+    let (noise, own) = (known.0, known.1.as_ref().map(gaussians).transpose()?);
+    let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
+    let work = |plane: &BlockMeasurements, run: Run<'_>| match own {
+        None => restoration::recover(plane, noise, run),
+        Some(own) => recovery.recover(plane, own, &mut NonLocal::default(), run),
+    };
     arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
+}
+
+/// The same picture with every block on its own, by any model of blocks: the planes, and how far its members are apart.
+#[pyfunction]
+pub(crate) fn recover_blocks<'py>(
+    py: Python<'py>,
+    measured: BlocksAndMeans<'py>,
+    phi: Reals<'py>,
+    shape: (usize, usize),
+    known: (f64, PyRef<'py, Model>),
+    run: RunOptions,
+) -> PyResult<(Bound<'py, PyArray3<f64>>, Option<Bound<'py, PyArray3<f64>>>)> {
+    let (noise, held) = (known.0, single(&known.1)?);
+    let coder = held.coder().map_err(to_python)?;
+    let means = measured.1.as_ref().map(PyReadonlyArray2::as_slice).transpose()?;
+    let (planes, size) = sensed(&(measured.0, None), &phi, shape)?;
+    let n_blocks = planes.first().map_or(0, |plane| plane.values().columns());
+    let numbered: Vec<_> = planes.iter().enumerate().collect();
+    let work = |&(number, plane): &(usize, &BlockMeasurements), run: Run<'_>| {
+        let dc = means.map_or(Dc::Free, |means| Dc::Known(&means[number * n_blocks..][..n_blocks]));
+        Blockwise { coder: &coder, dc, noise }.picture(&held.model, plane, run)
+    };
+    let pictures = run.call(py, |run| in_turn(&numbered, size, run, work))?;
+    let (images, spreads): (Vec<_>, Vec<_>) = pictures.into_iter().map(|made| (made.image, made.spread)).unzip();
+    let spreads: Option<Vec<GrayImage>> = spreads.into_iter().collect();
+    Ok((array(py, images)?, spreads.map(|spreads| array(py, spreads)).transpose()?))
+}
+
+/// A model for pictures, which are worked on in numbers of 32 bits.
+fn single<'a>(model: &'a PyRef<'_, Model>) -> PyResult<&'a Held<f32>> {
+    match &model.0 {
+        Numbers::Single(held) => Ok(held),
+        Numbers::Double(_) => {
+            Err(PyValueError::new_err("model: holds numbers of 64 bits, pictures take 32; train it on float32"))
+        }
+    }
+}
+
+fn gaussians<'a>(model: &'a PyRef<'_, Model>) -> PyResult<&'a LocalGaussians<f32>> {
+    match &single(model)?.model {
+        sparsemble::Model::Gaussians(gaussians) => Ok(gaussians),
+        _ => Err(PyValueError::new_err("model: holds no local Gaussians")),
+    }
 }
 
 /// The same picture with every block on its own.
@@ -115,21 +171,26 @@ pub(crate) fn recover<'py>(
 pub(crate) fn first_estimate<'py>(
     py: Python<'py>,
     measured: BlocksAndMeans<'py>,
-    phi: Bound<'py, PyUntypedArray>,
+    phi: Reals<'py>,
     shape: (usize, usize),
-    noise: f64,
+    known: NoiseAndGaussians<'py>,
     run: RunOptions,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
     let (planes, size) = sensed(&measured, &phi, shape)?;
-    let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
-    let gaussians = natural_gaussians().map_err(to_python)?;
-    let work = |plane: &BlockMeasurements, run: Run<'_>| Ok(recovery.first_estimate(plane, &gaussians, run)?.image);
-    array(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
+    let recovery = CompressiveRecovery { noise: known.0, ..CompressiveRecovery::default() };
+    let natural = if known.1.is_none() { Some(natural_gaussians().map_err(to_python)?) } else { None };
+    let own = known.1.as_ref().map(gaussians).transpose()?;
+    let work = |plane: &BlockMeasurements, run: Run<'_>| match own.or(natural.as_ref()) {
+        Some(gaussians) => Ok(Some(recovery.first_estimate(plane, gaussians, run)?.image)),
+        None => Ok(None),
+    };
+    let planes = run.call(py, |run| in_turn(&planes, size, run, work))?;
+    array(py, planes.into_iter().flatten().collect())
 }
 
 fn sensed(
     (measurements, means): &BlocksAndMeans<'_>,
-    phi: &Bound<'_, PyUntypedArray>,
+    phi: &Reals<'_>,
     (height, width): (usize, usize),
 ) -> PyResult<(Vec<BlockMeasurements>, Size)> {
     let (size, phi) = (Size { width, height }, matrix(phi)?);
@@ -150,7 +211,7 @@ fn sensed(
 #[pyfunction]
 pub(crate) fn restore<'py>(
     py: Python<'py>,
-    measurements: Bound<'py, PyUntypedArray>,
+    measurements: Reals<'py>,
     operator: PyRef<'py, Operator>,
     shape: (usize, usize),
     noise: f64,
@@ -166,8 +227,8 @@ pub(crate) fn restore<'py>(
 #[pyfunction]
 pub(crate) fn restore_linear<'py>(
     py: Python<'py>,
-    measurements: Bound<'py, PyUntypedArray>,
-    ways: (Py<PyAny>, Py<PyAny>),
+    measurements: Reals<'py>,
+    ways: (Way, Way),
     shape: (usize, usize),
     noise: f64,
     run: RunOptions,
@@ -212,7 +273,7 @@ fn undo(made_of: &MadeOf, (size, noise): (Size, f64), measurements: &[f64], run:
 
 fn each_row<'py>(
     py: Python<'py>,
-    measurements: &Bound<'py, PyUntypedArray>,
+    measurements: &Reals<'py>,
     size: Size,
     run: RunOptions,
     work: impl Fn(&&[f64], Run<'_>) -> Result<Restored> + Send,
@@ -222,7 +283,7 @@ fn each_row<'py>(
     arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
 }
 
-fn matrix(phi: &Bound<'_, PyUntypedArray>) -> PyResult<Dense<f64>> {
+fn matrix(phi: &Reals<'_>) -> PyResult<Dense<f64>> {
     Dense::new(Rows::<f64>::new(phi)?.matrix()?).map_err(to_python)
 }
 

@@ -13,9 +13,14 @@ use crate::error::to_python;
 /// The least time between two looks at Python: short for a human, long against waiting for the interpreter.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Who is told how many samples are done, and of how many.
+///
+/// Python: `Callable[[int, int], Any]`
+type Progress = Py<PyAny>;
+
 /// `(n_threads, progress)` as Python passes them; 0 threads means one for each core.
 #[derive(FromPyObject)]
-pub(crate) struct RunOptions(usize, Option<Py<PyAny>>);
+pub(crate) struct RunOptions(usize, Option<Progress>);
 
 impl RunOptions {
     /// How many threads there are to be.
@@ -46,7 +51,7 @@ impl RunOptions {
 
 /// Looks at Python now and then, on the thread that made the call (signals are only seen on the main one).
 struct Watch {
-    progress: Option<Py<PyAny>>,
+    progress: Option<Progress>,
     last: Cell<Option<Instant>>,
     raised: Cell<Option<PyErr>>,
 }

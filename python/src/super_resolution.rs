@@ -31,8 +31,8 @@ pub(crate) fn natural(scale: usize) -> PyResult<Model> {
     Ok(held(upscaler, Record::default()))
 }
 
-/// Enlarges the planes of a picture, grey or red, green and blue, and alpha, to a height and width: the planes, and how
-/// far from the truth the brightness of each pixel may be.
+/// Enlarges the planes of a picture to a height and width: grey or red, green and blue, and alpha. Returns the planes, and
+/// how far from the truth the brightness of each pixel may be.
 #[pyfunction]
 pub(crate) fn enlarge<'py>(
     py: Python<'py>,

@@ -1,11 +1,12 @@
 //! The weights of an ensemble under the four constraints, for each sample or shared by all.
 
-use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray};
+use numpy::prelude::*;
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use sparsemble::ensemble::{self, Certificate, WeightConstraint};
 use sparsemble::{Run, Scalar};
 
-use crate::array::{Rows, is_single, rows_of};
+use crate::array::{Floats, Reals, Rows, is_single, rows_of};
 use crate::coding::{Csr, csr};
 use crate::error::to_python;
 use crate::held::Held;
@@ -14,11 +15,7 @@ use crate::run::RunOptions;
 
 /// `(X, y, sample_weight)`: the samples, what they should be, and how much each counts.
 #[derive(FromPyObject)]
-pub(crate) struct WeighedArrays<'py>(
-    Bound<'py, PyUntypedArray>,
-    Bound<'py, PyUntypedArray>,
-    Option<PyReadonlyArray1<'py, f64>>,
-);
+pub(crate) struct WeighedArrays<'py>(Floats<'py>, Floats<'py>, Option<PyReadonlyArray1<'py, f64>>);
 
 /// `(holds, [residual, best_member, optimality, rounding])` of each sample, or of all.
 type Certificates<'py> = (bool, [Bound<'py, PyArray1<f64>>; 4]);
@@ -31,7 +28,7 @@ pub(crate) fn ensemble_weights<'py>(
     arrays: WeighedArrays<'py>,
     kind: (String, bool),
     run: RunOptions,
-) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
+) -> PyResult<(Reals<'py>, Certificates<'py>)> {
     let kind = (kind.0.parse().map_err(to_python)?, kind.1);
     each!(model, held => weights(py, held, &arrays, kind, run))
 }
@@ -42,7 +39,7 @@ fn weights<'py, T: Scalar + Element>(
     WeighedArrays(x, targets, masses): &WeighedArrays<'py>,
     (constraint, per_sample): (WeightConstraint, bool),
     run: RunOptions,
-) -> PyResult<(Bound<'py, PyAny>, Certificates<'py>)> {
+) -> PyResult<(Reals<'py>, Certificates<'py>)> {
     let (x, targets) = (Rows::<T>::new(x)?, Rows::<T>::new(targets)?);
     let (x, targets) = (x.columns()?, targets.columns()?);
     let masses = masses.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
@@ -54,20 +51,20 @@ fn weights<'py, T: Scalar + Element>(
     }
     let gram = run.call(py, |run| ensemble.member_gram(x, targets, masses, &coder, run))?;
     let weights = gram.weights(constraint);
-    Ok((weights.beta.into_pyarray(py).into_any(), certificates(py, &[weights.certificate])))
+    Ok((weights.beta.into_pyarray(py).as_untyped().clone(), certificates(py, &[weights.certificate])))
 }
 
 /// The best weights, of sum one and not negative, of the rows of `points` for each row of X: a CSR matrix.
 #[pyfunction]
 pub(crate) fn simplex_weights<'py>(
     py: Python<'py>,
-    samples: Bound<'py, PyUntypedArray>,
-    points: Bound<'py, PyUntypedArray>,
+    samples: Floats<'py>,
+    points: Floats<'py>,
     run: RunOptions,
 ) -> PyResult<Csr<'py>> {
     fn of<'py, T: Scalar + Element>(
         py: Python<'py>,
-        (samples, points): (&Bound<'py, PyUntypedArray>, &Bound<'py, PyUntypedArray>),
+        (samples, points): (&Floats<'py>, &Floats<'py>),
         run: RunOptions,
     ) -> PyResult<Csr<'py>> {
         let (samples, points) = (Rows::<T>::new(samples)?, Rows::<T>::new(points)?);

@@ -2,8 +2,18 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from sparsemble import _native, sparse_encode
+from sparsemble import (
+    DictionaryLearning,
+    MiniBatchDictionaryLearning,
+    SparseCoder,
+    WeightedKMeans,
+    _native,
+    assemble_patches,
+    kmeans_parallel,
+    sparse_encode,
+)
 
 
 def unaligned(array):
@@ -91,6 +101,8 @@ def test_memory_mapped_files_are_read_in_place(X, dictionary, tmp_path):
     [
         (np.float32, np.float32),
         (np.float64, np.float64),
+        (">f4", np.float32),
+        (">f8", np.float64),
         (np.float16, np.float64),
         (np.int64, np.float64),
         (np.uint8, np.float64),
@@ -127,3 +139,33 @@ def test_thin_arrays_are_read_the_right_way_round(order, shape):
     X = np.asarray(np.arange(1.0, 6.0)[: shape[0] * shape[1]].reshape(shape), order=order)
     codes = sparse_encode(X, np.eye(shape[1]), method="omp", n_nonzero_coefs=shape[1])
     np.testing.assert_allclose(codes.toarray(), X)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [DictionaryLearning(4), MiniBatchDictionaryLearning(4), SparseCoder(relative_lam=0.2), WeightedKMeans(3)],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_single_precision_in_the_other_byte_order_stays_single(X, estimator):
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0)
+    fit = getattr(estimator, "partial_fit", estimator.fit)
+    swapped = fit(X.astype(">f4"))
+    found = getattr(swapped, "components_", getattr(swapped, "cluster_centers_", None)).copy()
+    fit = getattr(clone(estimator), "partial_fit", clone(estimator).fit)
+    native = fit(X.astype("=f4"))
+    expected = getattr(native, "components_", getattr(native, "cluster_centers_", None))
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_patches_and_spams_take_the_other_byte_order(X, dictionary):
+    import sparsemble.compat.spams as spams
+
+    swapped = [np.asfortranarray(matrix.T.astype(">f4")) for matrix in (X, dictionary)]
+    codes = spams.lasso(*swapped, lambda1=0.1, numThreads=1)
+    assert codes.dtype == np.float32
+    expected = spams.lasso(*[matrix.astype("=f4") for matrix in swapped], lambda1=0.1, numThreads=1)
+    np.testing.assert_array_equal(codes.toarray(), expected.toarray())
+    assert kmeans_parallel(X.astype(">f4"), 3, random_state=0).dtype == np.float32
+    assert assemble_patches(np.ones((4, 4), ">f4"), (4, 4), stride=2).dtype == np.float64

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from estimators import CLUSTERINGS, CODERS, TRAINED
+from estimators import CLUSTERINGS, CODERS, PICTURES, TRAINED
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
@@ -14,7 +14,17 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import (
+    check_do_not_raise_errors_in_init_or_set_params,
+    check_estimator_cloneable,
+    check_estimator_repr,
+    check_estimator_tags_renamed,
+    check_get_params_invariance,
+    check_mixin_order,
+    check_no_attributes_set_in_init,
+    check_parameters_default_constructible,
     check_sample_weight_equivalence_on_dense_data,
+    check_set_params,
+    check_valid_tag_types,
     parametrize_with_checks,
 )
 
@@ -69,6 +79,27 @@ def expected_failures(estimator):
 @parametrize_with_checks([*CODERS, *TRAINED, *CLUSTERINGS], expected_failed_checks=expected_failures)
 def test_the_common_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
+
+
+OF_PARAMETERS = [
+    check_do_not_raise_errors_in_init_or_set_params,
+    check_estimator_cloneable,
+    check_estimator_repr,
+    check_estimator_tags_renamed,
+    check_get_params_invariance,
+    check_mixin_order,
+    check_no_attributes_set_in_init,
+    check_parameters_default_constructible,
+    check_set_params,
+    check_valid_tag_types,
+]
+"""Those of the common checks that fit no rows of samples."""
+
+
+@pytest.mark.parametrize("estimator", PICTURES, ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize("check", OF_PARAMETERS, ids=lambda check: check.__name__)
+def test_estimators_of_pictures_pass_the_checks_that_are_not_about_samples(estimator, check):
+    check(type(estimator).__name__, estimator)
 
 
 @pytest.fixture

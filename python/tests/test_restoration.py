@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,19 @@ from PIL import Image
 from scipy import ndimage
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from sparsemble import CompressiveRecovery, Operator, deblur, denoise, inpaint, restore
+from sparsemble import (
+    CompressiveRecovery,
+    DictionaryLearning,
+    EnsembleSparseCoder,
+    Operator,
+    deblur,
+    denoise,
+    extract_patches,
+    inpaint,
+    restore,
+)
 
 PHOTOGRAPHS = Path(__file__).parents[2] / "data" / "cc0"
 
@@ -111,6 +123,68 @@ def test_measurements_are_phi_of_the_blocks(camera):
     phi = np.random.default_rng(0).standard_normal((5, 64))
     blocks = camera.reshape(8, 8, 10, 8).swapaxes(1, 2).reshape(80, 64)
     np.testing.assert_allclose(CompressiveRecovery(phi=phi).sense(camera), blocks @ phi.T, atol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def own_model(camera):
+    """Learned from the blocks of the picture turned upside down, without their means."""
+    patches = extract_patches(camera[::-1], 8, stride=2).astype(np.float32)
+    patches -= patches.mean(axis=1, keepdims=True)
+    model = EnsembleSparseCoder(32, n_estimators=4, method="rand-ex-av", lam=30.0, random_state=0)
+    return model.fit(patches)
+
+
+def test_a_model_of_ones_own_recovers_every_block(camera, own_model, tmp_path):
+    sensor = CompressiveRecovery(n_measurements=24, model=own_model)
+    z = sensor.sense(camera)
+    recovered, spread = sensor.recover(z, camera.shape, return_std=True)
+    assert psnr(camera, recovered) > 20
+    assert spread.shape == camera.shape
+    assert (spread > 0).any()
+    np.testing.assert_array_equal(sensor.first_estimate(z, camera.shape), recovered)
+    own_model.save(tmp_path / "model.safetensors")
+    for same in (tmp_path / "model.safetensors", str(tmp_path / "model.safetensors")):
+        again = clone(sensor).set_params(model=same).recover(z, camera.shape)
+        np.testing.assert_array_equal(again, recovered)
+    # With the means known, only the rest is to be found.
+    means = camera.reshape(8, 8, 10, 8).swapaxes(1, 2).reshape(80, 64).mean(axis=1)
+    assert psnr(camera, sensor.recover(z, camera.shape, means=means)) > psnr(camera, recovered) - 0.5
+
+
+def test_a_single_dictionary_of_ones_own_has_no_spread(camera):
+    patches = extract_patches(camera, 8, stride=2).astype(np.float32)
+    patches -= patches.mean(axis=1, keepdims=True)
+    sensor = CompressiveRecovery(0.5, model=DictionaryLearning(32, lam=30.0, max_iter=2, random_state=0))
+    with pytest.raises(NotFittedError):
+        sensor.recover(np.ones((80, 32)), camera.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        sensor.model.fit(patches)
+    z = sensor.sense(camera)
+    assert psnr(camera, sensor.recover(z, camera.shape)) > 20
+    with pytest.raises(ValueError, match="return_std=True: the model has one dictionary"):
+        sensor.recover(z, camera.shape, return_std=True)
+
+
+def test_a_model_that_cannot_be_of_use_is_refused(camera, own_model, tmp_path):
+    z = CompressiveRecovery(0.5).sense(camera)
+    for model, kind, message in [
+        (5, TypeError, "model=5: must be a model file, or an estimator"),
+        (tmp_path / "missing", FileNotFoundError, "check the name"),
+        (nine_features(tmp_path), ValueError, "model: approximates"),
+        (clone(own_model).fit(np.random.default_rng(0).random((99, 64))), ValueError, "train it on float32"),
+    ]:
+        with pytest.raises(kind, match=message):
+            CompressiveRecovery(0.5, model=model).recover(z, camera.shape)
+
+
+def nine_features(folder):
+    """A file of a model for samples of nine features."""
+    model = DictionaryLearning(4, max_iter=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(np.random.default_rng(0).random((50, 9), np.float32)).save(folder / "nine")
+    return folder / "nine"
 
 
 def test_a_phi_of_ones_own_recovers_the_same_picture(camera):

@@ -12,8 +12,16 @@ import warnings
 import joblib
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from sparsemble import lambda_max, sparse_encode
+from sparsemble import (
+    DictionaryLearning,
+    EnsembleSparseCoder,
+    EnsembleSpectralClustering,
+    denoise,
+    lambda_max,
+    sparse_encode,
+)
 from sparsemble._run import thread_count
 
 METHODS = {
@@ -155,6 +163,38 @@ def test_several_python_threads_may_code_at_once(X, dictionary):
     expected = sparse_encode(X, dictionary, lam=0.1).toarray()
     found = joblib.Parallel(n_jobs=4, backend="threading")(
         joblib.delayed(sparse_encode)(X, dictionary, lam=0.1, n_threads=2) for _ in range(8)
+    )
+    for codes in found:
+        np.testing.assert_array_equal(codes.toarray(), expected)
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda X: DictionaryLearning(16, lam=0.2, max_iter=3, random_state=0, n_threads=2).fit(X).components_,
+        lambda X: EnsembleSparseCoder(16, n_estimators=3, random_state=0, n_threads=2).fit(X).approximate(X),
+        lambda X: EnsembleSpectralClustering(4, random_state=0, n_threads=2).fit(X).labels_,
+        lambda X: denoise(128 + 20 * X[:32], 5.0, n_threads=2),
+    ],
+    ids=["dictionary", "ensemble", "clustering", "picture"],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_several_python_threads_may_learn_at_once(X, learn):
+    X = X[:300]
+    expected = learn(X)
+    found = joblib.Parallel(n_jobs=4, backend="threading")(joblib.delayed(learn)(X) for _ in range(4))
+    for one in found:
+        np.testing.assert_array_equal(one, expected)
+
+
+def test_one_model_may_be_used_by_several_python_threads(X):
+    model = DictionaryLearning(16, lam=0.2, max_iter=2, tol=0.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X[:500])
+    expected = model.transform(X).toarray()
+    found = joblib.Parallel(n_jobs=4, backend="threading")(
+        joblib.delayed(model.transform)(X) for _ in range(8)
     )
     for codes in found:
         np.testing.assert_array_equal(codes.toarray(), expected)

@@ -16,6 +16,7 @@ mod readme;
 mod rust;
 mod screenshots;
 mod site;
+mod stubs;
 mod workspace;
 
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ cargo xtask <task>
                         run python/benchmarks/NAME.py against the wheel and the rivals; arguments go to the script
   screenshots           take the pictures of the documents anew; needs Chromium and its driver
   site                  build the documentation site into target/site: guide, API, examples as they run
+  stubs                 write the types of the compiled Python module from its Rust code
   dist                  build the wheel and the source distribution into target/dist, and try both
   changelog             fold the fragments of changelog.d into CHANGELOG.md under the workspace's version
   help                  this text";
@@ -47,6 +49,7 @@ enum Task<'a> {
     Bench { name: &'a str, arguments: &'a [String] },
     Screenshots,
     Site,
+    Stubs,
     Dist,
     Changelog,
     Help,
@@ -63,6 +66,7 @@ impl<'a> Task<'a> {
             ("bench", []) => bail!("bench needs a name, for example `cargo xtask bench coding --quick`"),
             ("screenshots", []) => Ok(Self::Screenshots),
             ("site", []) => Ok(Self::Site),
+            ("stubs", []) => Ok(Self::Stubs),
             ("dist", []) => Ok(Self::Dist),
             ("changelog", []) => Ok(Self::Changelog),
             ("help" | "--help" | "-h", _) => Ok(Self::Help),
@@ -78,6 +82,7 @@ impl<'a> Task<'a> {
             Self::Bench { name, arguments } => bench::run_script(workspace, name, arguments)?,
             Self::Screenshots => screenshots::take(workspace)?,
             Self::Site => site::build(workspace)?,
+            Self::Stubs => stubs::write(workspace)?,
             Self::Dist => dist::build(workspace)?,
             Self::Changelog => changelog::fold(workspace)?,
             Self::Help => println!("{HELP}\n\nSteps of ci:\n{}", ci::step_list()),

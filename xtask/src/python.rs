@@ -7,8 +7,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::rust;
 use crate::workspace::{Workspace, output, run};
+use crate::{rust, stubs};
 
 /// What the tests need beside the package, one package a line.
 const TEST_REQUIREMENTS: &str = "python/requirements-test.txt";
@@ -132,6 +132,7 @@ pub(crate) fn ruff(workspace: &Workspace) -> Result<()> {
 }
 
 pub(crate) fn types(workspace: &Workspace) -> Result<()> {
+    stubs::check(workspace)?;
     let folder = workspace.empty_folder("types")?;
     let venv = workspace.package()?;
     let settings = workspace.path("python/pyproject.toml");

@@ -74,7 +74,7 @@ pub enum Error {
         path: String,
         /// The kind of failure, for callers that treat a missing file differently.
         kind: std::io::ErrorKind,
-        /// What the system said.
+        /// What the system said, and the fix where there is one.
         reason: String,
     },
     /// A picture file is damaged, of an unknown kind or too large.
@@ -113,10 +113,17 @@ impl Error {
         Self::InvalidParameter { name, value: format!("{value}"), reason: reason.into() }
     }
 
-    /// An [`Error::Io`] that remembers what the system said.
+    /// An [`Error::Io`] that remembers what the system said, and says what can be done about it.
     #[cfg(feature = "io")]
     pub(crate) fn io(action: &'static str, path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::Io { action, path: path.display().to_string(), kind: error.kind(), reason: error.to_string() }
+        use std::io::ErrorKind;
+        let fix = match (error.kind(), action) {
+            (ErrorKind::NotFound, "read") => "; check the name and the folder",
+            (ErrorKind::NotFound, _) => "; make its folder first, or choose another",
+            (ErrorKind::PermissionDenied, _) => "; change its permissions, or choose another",
+            _ => "",
+        };
+        Self::Io { action, path: path.display().to_string(), kind: error.kind(), reason: format!("{error}{fix}") }
     }
 }
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsemble import _native
 from sparsemble._run import running
-from sparsemble._validation import FLOATS, check_parameters
+from sparsemble._validation import FLOATS, check_parameters, native
 from sparsemble.dictionary import check_method
 from sparsemble.model import seed_of
 
@@ -86,7 +86,12 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         least = 2 if self.unit_norm else 1
         # The compiled code looks for NaN as it reads.
         samples: NDArray[Any] = validate_data(
-            self, X, dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=2, ensure_min_features=least
+            self,
+            native(X),
+            dtype=FLOATS,
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+            ensure_min_features=least,
         )
         with running(self.n_threads, self.progress, len(samples)) as run:
             found = _native.cluster(samples, parameters, run)

@@ -1,4 +1,7 @@
-"""The compiled half of the package; its interface may change at any time."""
+"""The compiled half of the package; its interface may change at any time.
+
+Written by `cargo xtask stubs` from `python/src`; do not edit.
+"""
 
 from collections.abc import Callable
 from os import PathLike
@@ -12,13 +15,13 @@ from sparsemble._parameters import (
     ClusteringParameters,
     KMeansParameters,
     Parameters,
-    Recipe,
+    RecipeParameters,
 )
 
 __all__ = [
-    "TOLERANCE",
     "Model",
     "Operator",
+    "TOLERANCE",
     "__version__",
     "address",
     "agreement",
@@ -44,6 +47,7 @@ __all__ = [
     "psnr",
     "psnr_of_all",
     "recover",
+    "recover_blocks",
     "restore",
     "restore_linear",
     "sense",
@@ -55,106 +59,95 @@ __all__ = [
     "weighted_kmeans",
 ]
 
+TOLERANCE: float
 __version__: str
 
-TOLERANCE: float
-"""The library's default of `tol`."""
-
 _Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
-_Samples: TypeAlias = tuple[
-    _Floats, NDArray[np.uint8] | None, NDArray[np.int64] | None, NDArray[np.float64] | None
-]
-_Run: TypeAlias = tuple[int, Callable[[int, int], Any] | None]
-_Csr: TypeAlias = tuple[_Floats, NDArray[np.signedinteger], NDArray[np.signedinteger]]
-_Report: TypeAlias = tuple[bool, int, float | None, NDArray[np.uint8]]
-
+_Progress: TypeAlias = Callable[[int, int], Any]
+_RunOptions: TypeAlias = tuple[int, _Progress | None]
+_ByName: TypeAlias = dict[str, Any]
+_Truths: TypeAlias = NDArray[np.uint8]
 _Reals: TypeAlias = NDArray[np.float64]
-_Training: TypeAlias = tuple[_Floats, _Reals | None, _Floats | str | None, _Floats | None]
-_Steps: TypeAlias = tuple[Callable[[int, int, float | None], Any] | None, PathLike[str] | None, bool]
-_Outcome: TypeAlias = tuple[bool, int, _Reals]
-_Weighed: TypeAlias = tuple[_Floats, _Floats, _Reals | None]
-_Certificate: TypeAlias = tuple[bool, list[_Reals]]
+_SampleArrays: TypeAlias = tuple[_Floats, _Truths | None, NDArray[np.int64] | None, _Reals | None]
+_Indices: TypeAlias = NDArray[np.signedinteger]
+_Csr: TypeAlias = tuple[_Floats, _Indices, _Indices]
+_Report: TypeAlias = tuple[bool, int, float | None, NDArray[np.uint8]]
+_Target: TypeAlias = float | tuple[int, int]
+_Found: TypeAlias = tuple[_Floats, NDArray[np.int32], float, int, bool]
+_Pair: TypeAlias = (
+    tuple[NDArray[np.uint8], NDArray[np.uint8]] | tuple[NDArray[np.float64], NDArray[np.float64]]
+)
+_Approximated: TypeAlias = tuple[_Floats, NDArray[np.float64] | None, int]
+_CodeArrays: TypeAlias = tuple[_Floats, NDArray[np.uint32], NDArray[np.uint64]]
+_Phi: TypeAlias = str | _Floats
+_Curve: TypeAlias = dict[str, NDArray[Any]]
+_GivenCoder: TypeAlias = Any
+_Provenance: TypeAlias = dict[str, str]
+_GivenPhi: TypeAlias = NDArray[np.float32] | NDArray[np.float64] | str
+_Grid: TypeAlias = tuple[int, int, int, int]
+_TrainingArrays: TypeAlias = tuple[_Floats, NDArray[np.float64] | None, _Phi | None, _Floats | None]
+_Callback: TypeAlias = Callable[[int, int, float | None], Any]
+_Steps: TypeAlias = tuple[_Callback | None, str | PathLike[str] | None, bool]
+_Outcome: TypeAlias = tuple[bool, int, NDArray[np.float64]]
+_Kernel: TypeAlias = float | _Reals
+_RestoredPlanes: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+_BlocksAndMeans: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64] | None]
+_NoiseAndGaussians: TypeAlias = tuple[float, Model | None]
+_Way: TypeAlias = Callable[[NDArray[np.float64]], Any]
+_Method: TypeAlias = Model | str
+_WeighedArrays: TypeAlias = tuple[_Floats, _Floats, NDArray[np.float64] | None]
+_Certificates: TypeAlias = tuple[bool, list[NDArray[np.float64]]]
 
-def encode(samples: _Samples, dictionary: _Floats, parameters: Parameters, run: _Run) -> tuple[_Csr, _Report]:
-    """Code the rows of `samples[0]`; X and dictionary have the same dtype."""
+def address(array: _Floats) -> int:
+    """The address the library reads for `array`."""
 
-def lambda_max(samples: _Samples, dictionary: _Floats, run: _Run) -> NDArray[np.float64]:
-    """Find the smallest λ that gives each row the zero code."""
+def cluster(samples: _Floats, parameters: ClusteringParameters, run: _RunOptions) -> ClusteringOutcome:
+    """Clusters the rows of X."""
+
+def clustering_defaults(method: str) -> _ByName:
+    """The defaults of a method, by the names of the estimators."""
+
+def encode(
+    samples: _SampleArrays, dictionary: _Floats, parameters: Parameters, run: _RunOptions
+) -> tuple[_Csr, _Report]:
+    """Codes the rows of X in the rows of the dictionary."""
+
+def lambda_max(samples: _SampleArrays, dictionary: _Floats, run: _RunOptions) -> NDArray[np.float64]:
+    """The smallest λ that gives each row of X the zero code."""
 
 def lasso_path(
-    sample: _Reals, dictionary: _Reals, end: tuple[str, float], positive: bool, most: int
-) -> tuple[_Reals, _Reals]:
-    """Find λ and the code of the one row of `sample` at all corners of its path, one a row."""
-
-def cluster(samples: _Floats, parameters: ClusteringParameters, run: _Run) -> ClusteringOutcome:
-    """Cluster the rows of X."""
-
-def clustering_defaults(method: str) -> dict[str, Any]:
-    """Give the defaults of a method by the names of the estimators."""
-
-def weighted_kmeans(
-    samples: _Floats, masses: _Reals, parameters: KMeansParameters, run: _Run
-) -> tuple[_Floats, NDArray[np.int32], float, int, bool]:
-    """Find centres, the label of each row, inertia, iterations, and whether it converged."""
-
-def first_centers(samples: _Floats, masses: _Reals, parameters: KMeansParameters, run: _Run) -> _Floats:
-    """Choose the centres that the clustering with these parameters begins with."""
-
-def nearest_centers(centers: _Floats, samples: _Floats, run: _Run) -> NDArray[np.int32]:
-    """Find the nearest centre of each row; both have the same dtype."""
-
-def agreement(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> tuple[float, float, float]:
-    """Give accuracy, NMI and ARI of two labels for each sample."""
-
-def psnr(reference: _Reals, image: _Reals, counted: tuple[int, bool]) -> float:
-    """Compare pictures in planes, without so many pixels at each border, or only their brightness."""
-
-def psnr_of_all(pair: tuple[NDArray[np.uint8], NDArray[np.uint8]] | tuple[_Reals, _Reals]) -> float:
-    """Compare all samples of two pictures as they lie."""
-
-def ssim(reference: _Reals, image: _Reals, counted: tuple[int, bool], run: _Run) -> list[float]:
-    """Compare each pair of planes."""
-
-def imresize(planes: _Reals, target: float | tuple[int, int], lanczos: bool, run: _Run) -> _Reals:
-    """Give the planes by a factor larger, or in a height and width."""
-
-def extract_patches(planes: _Reals, cut: tuple[int, int], single: bool) -> list[_Floats]:
-    """Cut each plane into patches of a side at a stride, one a row."""
-
-def sliding_blocks(picture: _Floats, block: tuple[int, int]) -> _Floats:
-    """Cut all blocks of a height and width out of a picture whose columns are rows, one a row."""
-
-def assemble_patches(patches: _Floats, place: tuple[int, int, int, int]) -> _Reals:
-    """Put a plane together by height, width, side and stride."""
+    sample: _Reals, dictionary: _Reals, end: tuple[str, float], positive: bool, most: int, run: _RunOptions
+) -> tuple[NDArray[np.float64], _Reals]:
+    """The corners of the lasso of the one row of X down to where `(name, value)` holds."""
 
 @final
 class Operator:
-    """Φ for samples, `shape` being `[n_features]`, or pictures, `shape` being `[height, width]`."""
+    """Φ built for samples or pictures."""
 
     def __new__(cls, text: str, shape: list[int], block_side: int, is_single: bool) -> Operator:
-        """Build Φ from its text."""
+        """Φ for samples, `shape` being `[n_features]`, or for pictures, `shape` being `[height, width]`."""
 
     @staticmethod
     def of_matrix(matrix: _Reals, shape: list[int], is_single: bool) -> Operator:
-        """Build Φ from a matrix of samples, pictures or blocks of them."""
+        """Φ as a matrix, a measurement a row."""
 
     @staticmethod
     def of_mask(seen: NDArray[np.uint8], is_single: bool) -> Operator:
-        """Build a mask: a byte for each feature, 0 is missing."""
+        """Φ that keeps the features whose byte is not 0."""
 
     @staticmethod
     def of_kernel(kernel: _Reals, shape: tuple[int, int], decimate: int, is_single: bool) -> Operator:
-        """Build a blur from its kernel."""
+        """Φ that blurs pictures of this height and width, of which every so many pixels one is kept."""
 
     def apply(self, rows: _Floats) -> _Floats:
-        """Give Φ of each row."""
+        """Φ of each row."""
 
     def adjoint(self, rows: _Floats) -> _Floats:
-        """Give Φᵀ of each row."""
+        """Φᵀ of each row."""
 
     @property
     def text(self) -> str | None:
-        """The text, without what is a default, if it was built from one."""
+        """The text it was built from, without what is a default."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -164,78 +157,111 @@ class Operator:
     def measured(self) -> tuple[int, int] | None:
         """Height and width of what is measured, if it is a picture."""
 
+def imresize(
+    planes: NDArray[np.float64], target: _Target, lanczos: bool, run: _RunOptions
+) -> NDArray[np.float64]:
+    """The planes in another size, by the definition of MATLAB's `imresize`."""
+
+def first_centers(
+    samples: _Floats, masses: NDArray[np.float64], parameters: KMeansParameters, run: _RunOptions
+) -> _Floats:
+    """The first centres alone, which the clustering with the same parameters would begin with."""
+
+def nearest_centers(centers: _Floats, samples: _Floats, run: _RunOptions) -> NDArray[np.int32]:
+    """The nearest centre of each row of X."""
+
+def weighted_kmeans(
+    samples: _Floats, masses: NDArray[np.float64], parameters: KMeansParameters, run: _RunOptions
+) -> _Found:
+    """Clusters the rows of X, which count as much as their masses say."""
+
+def agreement(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> tuple[float, float, float]:
+    """`(accuracy, nmi, ari)` of two labels for each sample."""
+
+def psnr(reference: NDArray[np.float64], image: NDArray[np.float64], counted: tuple[int, bool]) -> float:
+    """The PSNR of two pictures in planes, from the mean of all squared differences."""
+
+def psnr_of_all(pair: _Pair) -> float:
+    """The PSNR of two pictures, all of both, in `uint8` or `float64`."""
+
+def ssim(
+    reference: NDArray[np.float64], image: NDArray[np.float64], counted: tuple[int, bool], run: _RunOptions
+) -> list[float]:
+    """The SSIM of each pair of planes."""
+
 @final
 class Model:
-    """A trained model. It never changes; files and pickles hold its bits."""
+    """A trained model."""
 
     def __new__(cls, bytes: bytes, is_single: bool) -> Model:
-        """Read the bytes of a model file."""
+        """The model in the bytes of a file."""
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Model:
-        """Read a model file."""
+        """Reads a model file."""
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a model file."""
+        """Writes a model file."""
 
-    def transform(self, samples: _Floats, run: _Run) -> tuple[_Csr, _Report]:
-        """Code the rows of X, which have the dtype of the model."""
+    def transform(self, samples: _Floats, run: _RunOptions) -> tuple[_Csr, _Report]:
+        """Codes the rows of X, which have the dtype of the model."""
 
-    def approximate(self, samples: _Floats, run: _Run) -> tuple[_Floats, _Reals | None, int]:
-        """Give approximations, their spread if members can differ, and how many samples did not converge."""
+    def approximate(self, samples: _Floats, run: _RunOptions) -> _Approximated:
+        """Approximates the rows of X."""
 
-    def reconstruct(
-        self, codes: tuple[_Floats, NDArray[np.uint32], NDArray[np.uint64]], run: _Run
-    ) -> _Floats:
-        """Give approximations from the data, indices and indptr of codes."""
+    def reconstruct(self, codes: _CodeArrays, run: _RunOptions) -> _Floats:
+        """Approximations from the arrays of a CSR matrix of codes."""
 
-    def partial_fit(self, samples: _Floats, masses: _Reals | None, run: _Run) -> Model:
-        """Return the model after one more mini-batch."""
+    def partial_fit(self, samples: _Floats, masses: NDArray[np.float64] | None, run: _RunOptions) -> Model:
+        """The model after one more mini-batch, which has the dtype of the model."""
 
-    def degraded_by(self, phi: _Floats | str) -> Model:
-        """Return the model for samples seen through Φ, a matrix or a text."""
+    def fit_batches(self, samples: _Floats, batches: list[NDArray[np.int64]], run: _RunOptions) -> Model:
+        """The model after one mini-batch after another, each of these rows of the samples."""
+
+    def degraded_by(self, phi: _Phi) -> Model:
+        """The model for samples seen through `phi`."""
 
     def with_beta(self, beta: list[float]) -> Model:
-        """Return the same members with other weights."""
+        """The same members with other weights."""
 
     def atoms(self) -> _Floats:
-        """Give all atoms, one a row."""
+        """All atoms, one a row."""
 
     @property
     def members(self) -> list[list[int]]:
-        """How many atoms each member has, level by level; empty for a single dictionary."""
+        """How many atoms each member has, level by level."""
 
     @property
-    def beta(self) -> list[_Reals]:
-        """β of each level; empty for a single dictionary."""
+    def beta(self) -> list[NDArray[np.float64]]:
+        """β of each level."""
 
     @property
-    def curve(self) -> dict[str, NDArray[Any]]:
-        """The rounds of boosting: arrays by name."""
+    def curve(self) -> _Curve:
+        """The rounds of boosting."""
 
     @property
-    def objective(self) -> _Reals:
+    def objective(self) -> NDArray[np.float64]:
         """The objective or error after each iteration or level."""
 
     @property
-    def coder(self) -> Any:
-        """The parameters of the coder that were given, if there is one."""
+    def coder(self) -> _GivenCoder | None:
+        """The parameters of the coder, by the names of `sparse_encode`."""
 
     @property
-    def provenance(self) -> dict[str, str]:
-        """Method, learner, seed, data, Φ and parameters of the training."""
+    def provenance(self) -> _Provenance:
+        """Method, learner, seed, data and parameters of the training, as text by name."""
 
     @property
-    def phi(self) -> _Floats | str | None:
-        """Φ of the training, a text or a matrix."""
+    def phi(self) -> _GivenPhi | None:
+        """Φ of the training, if there was one."""
 
     @property
     def kind(self) -> str:
-        """`dictionary`, `online`, `ensemble` or `multilevel`."""
+        """`dictionary`, `online`, `ensemble`, `multilevel`, `gaussians` or `upscaler`."""
 
     @property
     def is_single(self) -> bool:
-        """Whether the numbers are float32."""
+        """Whether the numbers are `float32`."""
 
     @property
     def is_complete(self) -> bool:
@@ -253,70 +279,94 @@ class Model:
     def n_atoms(self) -> int:
         """The length of a code."""
 
-def train(set: _Training, parameters: Recipe, steps: _Steps, run: _Run) -> tuple[Model, _Outcome]:
-    """Train on X, sample_weight, phi and dict_init; tell converged, unconverged samples and atom usage."""
+def assemble_patches(patches: _Floats, place: _Grid) -> NDArray[np.float64]:
+    """The plane of these patches, the mean where they overlap."""
 
-def begin(set: _Training, parameters: Recipe, run: _Run) -> Model:
-    """Return a model that has seen nothing yet and goes on learning."""
+def extract_patches(planes: NDArray[np.float64], cut: tuple[int, int], single: bool) -> list[_Floats]:
+    """The patches of each plane, `(side, stride)`, one a row, in `float32` if asked for."""
 
-def defaults(method: str) -> dict[str, Any]:
-    """Tell the defaults of a method, by the names of the estimators."""
+def sliding_blocks(picture: _Floats, block: tuple[int, int]) -> _Floats:
+    """All blocks of `(height, width)` of a picture, whose columns are the rows of the array."""
 
-def ensemble_weights(
-    model: Model, arrays: _Weighed, kind: tuple[str, bool], run: _Run
-) -> tuple[_Reals, _Certificate]:
-    """Find the best weights under `(constraint, per_sample)`, with the fields of `EnsembleWeights`."""
+def begin(set: _TrainingArrays, parameters: RecipeParameters, run: _RunOptions) -> Model:
+    """A learner that has seen nothing yet."""
 
-def simplex_weights(samples: _Floats, points: _Floats, run: _Run) -> _Csr:
-    """Find the weights, of sum one and not negative, of the rows of points that are best for each row."""
+def defaults(method: str) -> _ByName:
+    """The defaults of a method, by the names of the estimators."""
 
-_Planes: TypeAlias = NDArray[np.float64]
-_Restored: TypeAlias = tuple[_Planes, _Planes]
+def train(
+    set: _TrainingArrays, parameters: RecipeParameters, steps: _Steps, run: _RunOptions
+) -> tuple[Model, _Outcome]:
+    """Trains a model."""
 
-def denoise(planes: _Planes, noise: float, run: _Run) -> _Restored:
-    """Take noise out of planes `(n_planes, height, width)`; return them and the deviation of each pixel."""
+def deblur(planes: NDArray[np.float64], kernel: _Kernel, noise: float, run: _RunOptions) -> _RestoredPlanes:
+    """Undoes the blur of each plane."""
 
-def inpaint(planes: _Planes, seen: NDArray[np.uint8], noise: float, run: _Run) -> _Restored:
-    """Fill in the pixels whose byte in `seen` is 0."""
-
-def deblur(planes: _Planes, kernel: float | _Reals, noise: float, run: _Run) -> _Restored:
-    """Undo a Gaussian blur of this deviation, or that of a kernel."""
-
-def sense(planes: _Planes, phi: _Reals) -> _Reals:
-    """Measure the blocks of planes: `(n_planes, n_blocks, n_measurements)`."""
-
-def recover(
-    measured: tuple[_Reals, _Reals | None], phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run
-) -> _Restored:
-    """Recover planes of this height and width from the measurements and means of their blocks."""
+def denoise(planes: NDArray[np.float64], noise: float, run: _RunOptions) -> _RestoredPlanes:
+    """Takes noise out of each plane."""
 
 def first_estimate(
-    measured: tuple[_Reals, _Reals | None], phi: _Reals, shape: tuple[int, ...], noise: float, run: _Run
-) -> _Planes:
-    """Recover the same planes, every block on its own."""
+    measured: _BlocksAndMeans,
+    phi: _Reals,
+    shape: tuple[int, int],
+    known: _NoiseAndGaussians,
+    run: _RunOptions,
+) -> NDArray[np.float64]:
+    """The same picture with every block on its own."""
+
+def inpaint(
+    planes: NDArray[np.float64], seen: NDArray[np.uint8], noise: float, run: _RunOptions
+) -> _RestoredPlanes:
+    """Fills in the pixels of each plane that are not seen."""
+
+def recover(
+    measured: _BlocksAndMeans,
+    phi: _Reals,
+    shape: tuple[int, int],
+    known: _NoiseAndGaussians,
+    run: _RunOptions,
+) -> _RestoredPlanes:
+    """A picture of this height and width from the measurements of its blocks."""
+
+def recover_blocks(
+    measured: _BlocksAndMeans,
+    phi: _Reals,
+    shape: tuple[int, int],
+    known: tuple[float, Model],
+    run: _RunOptions,
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """The same picture with every block on its own, by any model of blocks."""
 
 def restore(
-    measurements: _Reals, operator: Operator, shape: tuple[int, int], noise: float, run: _Run
-) -> _Restored:
-    """Restore a plane from each row, seen through an operator."""
+    measurements: _Reals, operator: Operator, shape: tuple[int, int], noise: float, run: _RunOptions
+) -> _RestoredPlanes:
+    """Pictures of this height and width from what an operator has left of them, one a row."""
 
 def restore_linear(
-    measurements: _Reals,
-    ways: tuple[Callable[[_Reals], Any], Callable[[_Reals], Any]],
-    shape: tuple[int, int],
-    noise: float,
-    run: _Run,
-) -> _Restored:
-    """Restore a plane from each row, seen through functions for Φ and its adjoint."""
+    measurements: _Reals, ways: tuple[_Way, _Way], shape: tuple[int, int], noise: float, run: _RunOptions
+) -> _RestoredPlanes:
+    """The same for any linear map, by functions of vectors for it and its adjoint."""
+
+def sense(planes: NDArray[np.float64], phi: _Reals) -> NDArray[np.float64]:
+    """The measurements of each plane, `(n_planes, n_blocks, n_measurements)`."""
+
+def enlarge(
+    planes: NDArray[np.float64], method: _Method, shape: tuple[int, int], run: _RunOptions
+) -> _RestoredPlanes:
+    """Enlarges the planes of a picture to a height and width."""
 
 def natural(scale: int) -> Model:
-    """Return the upscaler of this scale that is part of the library."""
+    """The upscaler of this scale that is part of the library."""
 
-def enlarge(planes: _Planes, method: Model | str, shape: tuple[int, int], run: _Run) -> _Restored:
-    """Enlarge planes, the last of two or four of them alpha, to a height and width."""
+def train_upscaler(
+    pictures: list[NDArray[np.float64]], settings: tuple[int, int, int, int], run: _RunOptions
+) -> Model:
+    """Learns an upscaler from the brightness of pictures."""
 
-def train_upscaler(pictures: list[_Reals], settings: tuple[int, int, int, int], run: _Run) -> Model:
-    """Learn an upscaler by `(scale, atoms, members, seed)`, 0 for the default."""
+def ensemble_weights(
+    model: Model, arrays: _WeighedArrays, kind: tuple[str, bool], run: _RunOptions
+) -> tuple[_Reals, _Certificates]:
+    """The best weights of each sample, one row a sample, or those that are the same for all."""
 
-def address(array: _Floats) -> int:
-    """Tell where the library reads `array`: in place, or in a copy."""
+def simplex_weights(samples: _Floats, points: _Floats, run: _RunOptions) -> _Csr:
+    """The best weights, of sum one and not negative, of the rows of `points` for each row of X."""

@@ -24,7 +24,7 @@ class Parameters(TypedDict):
     max_iter: int | None
 
 
-class Recipe(TypedDict):
+class RecipeParameters(TypedDict):
     """How to train, `None` for the default of the method."""
 
     method: str

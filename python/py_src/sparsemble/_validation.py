@@ -52,6 +52,12 @@ _NEEDED = ("argument", "method", "positive", "max_clusters", "centre", "scale", 
 Samples = tuple[NDArray[Any], NDArray[np.uint8] | None, NDArray[np.int64] | None, NDArray[np.float64] | None]
 
 
+def native(X: Any) -> Any:
+    """Return an array in the byte order of this machine: only then its dtype can be one of FLOATS."""
+    foreign = isinstance(X, np.ndarray) and not X.dtype.isnative
+    return X.astype(X.dtype.newbyteorder("=")) if foreign else X
+
+
 def check_samples(
     X: ArrayLike,
     dictionary: ArrayLike,
@@ -61,7 +67,7 @@ def check_samples(
 ) -> tuple[Samples, NDArray[Any], NDArray[np.float64] | None]:
     """Return the samples and what is special about each, the dictionary, and the weights for all samples."""
     rows: NDArray[Any] = check_array(
-        X, dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0, input_name="X"
+        native(X), dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0, input_name="X"
     )
     atoms: NDArray[Any] = check_array(
         dictionary, dtype=rows.dtype, ensure_all_finite=False, ensure_min_samples=0, input_name="dictionary"

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsemble import _native
 from sparsemble._report import CodingReport, warn_of_shortfall, warn_of_zeros
 from sparsemble._run import Progress, running
-from sparsemble._validation import FLOATS, check_parameters, check_samples
+from sparsemble._validation import FLOATS, check_parameters, check_samples, native
 
 if TYPE_CHECKING:
     from sparsemble._parameters import Parameters
@@ -307,7 +307,7 @@ atom_weights, tol
         self : SparseCoder
             The estimator itself.
         """
-        samples: NDArray[Any] = validate_data(self, X, dtype=FLOATS)
+        samples: NDArray[Any] = validate_data(self, native(X), dtype=FLOATS)
         if self.dictionary is None:
             self._examples: NDArray[Any] = normalize(samples)
         self._encode(samples[:0], progress=None)  # no sample, but every check
@@ -328,7 +328,9 @@ atom_weights, tol
         """
         check_is_fitted(self)
         # The compiled code looks for NaN as it reads.
-        samples: NDArray[Any] = validate_data(self, X, dtype=FLOATS, reset=False, ensure_all_finite=False)
+        samples: NDArray[Any] = validate_data(
+            self, native(X), dtype=FLOATS, reset=False, ensure_all_finite=False
+        )
         codes = self._encode(samples, progress=self.progress)
         return codes if self.sparse_output else codes.toarray()
 
@@ -346,7 +348,7 @@ atom_weights, tol
             The samples the codes stand for.
         """
         check_is_fitted(self)
-        codes = check_array(X, accept_sparse="csr", dtype=FLOATS)
+        codes = check_array(native(X), accept_sparse="csr", dtype=FLOATS)
         atoms = self.components_
         if codes.shape[1] != len(atoms):
             raise ValueError(
@@ -359,7 +361,7 @@ atom_weights, tol
         """The atoms that are coded against."""
         if self.dictionary is None:
             return self._examples
-        return check_array(self.dictionary, dtype=FLOATS, input_name="dictionary")
+        return check_array(native(self.dictionary), dtype=FLOATS, input_name="dictionary")
 
     @property
     def _n_features_out(self) -> int:

@@ -3,11 +3,13 @@
 import math
 import numbers
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from sparsemble import _native
 from sparsemble._pictures import (
@@ -58,6 +60,12 @@ class CompressiveRecovery(BaseEstimator):
         and `random_state` have no effect.
     random_state : int, default=0
         The seed of Φ. The same number gives the same Φ, which `sense` and `recover` must share.
+    model : path or estimator, optional
+        A model of blocks of your own, in the place of that of the library: a file of a model, or an
+        `EnsembleSparseCoder`, `DictionaryLearning` or `MultilevelDictionary` that was fitted to float32
+        patches of `block_size` × `block_size` pixels, best without their means. Local Gaussians (``sparsemble
+        train --method gaussians``) are what the recovery starts from; any other model recovers every block on
+        its own, as in the paper, and leaves their seams.
     noise : float, default=0
         The standard deviation of the noise in the measurements. Without noise the recovered picture fits them
         exactly, in every block that is whole.
@@ -72,12 +80,15 @@ class CompressiveRecovery(BaseEstimator):
     See Also
     --------
     restore : Pictures from anything that an `Operator` has left of them.
-    EnsembleSparseCoder.degraded_by : The recovery of single blocks by an ensemble of your own. Local
-        Gaussians of your own are for the program: ``sparsemble train --method gaussians`` and
-        ``recover --model``.
+    EnsembleSparseCoder.degraded_by : The recovery of single blocks by an ensemble of your own.
 
     Notes
     -----
+    Most checks of scikit-learn are about rows of samples, and a picture is none: its rows cannot be permuted,
+    and some of them are another picture. There is no `fit`. The checks of parameters apply: `clone`,
+    `get_params`, `set_params`, pickles and the printed form. A `clone` forgets what an estimator in `model`
+    has learned; a path, or scikit-learn's ``FrozenEstimator`` around it, keeps it.
+
     Pictures are uint8, uint16 (divided by 257) or floats with black 0 and white 255, as for `denoise`; each
     colour is measured by itself. A picture whose sides are no multiples of `block_size` is continued by its
     last row and column.
@@ -110,6 +121,7 @@ class CompressiveRecovery(BaseEstimator):
         block_size: int = 8,
         phi: ArrayLike | None = None,
         random_state: int = 0,
+        model: Any = None,
         noise: float = 0.0,
         n_threads: int | None = None,
         progress: Progress = None,
@@ -120,6 +132,7 @@ class CompressiveRecovery(BaseEstimator):
         self.block_size = block_size
         self.phi = phi
         self.random_state = random_state
+        self.model = model
         self.noise = noise
         self.n_threads = n_threads
         self.progress = progress
@@ -168,9 +181,17 @@ class CompressiveRecovery(BaseEstimator):
             The picture, black 0 and white 255, neither rounded nor clipped.
         std : ndarray of float64 of this shape
             Only if `return_std`: an estimate of the standard deviation of the error around each pixel, in
-            grey levels. It is no bound.
+            grey levels. It is no bound. Of a `model` other than local Gaussians it is how far the members are
+            apart in each block.
         """
-        images, deviations = self._call(_native.recover, measurements, shape, means)
+        model = self._own_model()
+        by_block = model is not None and model.kind != "gaussians"
+        function = _native.recover_blocks if by_block else _native.recover
+        images, deviations = self._call(function, measurements, shape, (means, model))
+        if return_std and deviations is None:
+            raise ValueError(
+                "return_std=True: the model has one dictionary, and none it can differ from; leave it out"
+            )
         recovered = from_planes(images, tuple(shape))
         return (recovered, from_planes(deviations, tuple(shape))) if return_std else recovered
 
@@ -178,6 +199,8 @@ class CompressiveRecovery(BaseEstimator):
         self, measurements: ArrayLike, shape: tuple[int, ...], *, means: ArrayLike | None = None
     ) -> NDArray[np.float64]:
         """Recover every block on its own: what `recover` starts from, in a small part of its time.
+
+        With a `model` other than local Gaussians `recover` does no more than this.
 
         Parameters
         ----------
@@ -189,21 +212,27 @@ class CompressiveRecovery(BaseEstimator):
         estimate : ndarray of float64 of this shape
             The picture, with the seams of its blocks.
         """
+        model = self._own_model()
+        if model is not None and model.kind != "gaussians":
+            images, _ = self._call(_native.recover_blocks, measurements, shape, (means, model))
+            return from_planes(images, tuple(shape))
         pixels = self.phi_.shape[1]
-        if pixels != _PIXELS:
+        if model is None and pixels != _PIXELS:
             raise ValueError(
                 f"only blocks of 8 × 8 pixels have a first estimate, not those of {pixels} pixels"
             )
-        return from_planes(self._call(_native.first_estimate, measurements, shape, means), tuple(shape))
+        images = self._call(_native.first_estimate, measurements, shape, (means, model))
+        return from_planes(images, tuple(shape))
 
     def _call(
         self,
         function: Callable[..., Any],
         measurements: ArrayLike,
         shape: tuple[int, ...],
-        means: ArrayLike | None,
+        known: tuple[ArrayLike | None, _native.Model | None],
     ) -> Any:
         """Check all there is to check, and run a function of the compiled code."""
+        means, model = known
         noise = check_noise("noise", self.noise)
         phi = self.phi_
         size = tuple(check_count("shape", side) for side in shape)
@@ -211,9 +240,31 @@ class CompressiveRecovery(BaseEstimator):
         if phi.shape[1] < _PIXELS:  # larger blocks make any picture large enough
             check_large_enough(size)
         values = _check_measurements(measurements, phi, size)
-        known = None if means is None else _check_means(means, values.shape[:2])
+        means = None if means is None else _check_means(means, values.shape[:2])
         with running(self.n_threads, self.progress, int(np.prod(size))) as run:
-            return function((values, known), phi, size[:2], noise, run)
+            return function((values, means), phi, size[:2], (noise, model), run)
+
+    def _own_model(self) -> _native.Model | None:
+        """Return the model of a file or of an estimator, if one was given that is of use here."""
+        if self.model is None:
+            return None
+        model: _native.Model | None = None
+        if isinstance(self.model, str | PathLike):
+            model = _native.Model.load(self.model)
+        elif isinstance(self.model, BaseEstimator):
+            check_is_fitted(self.model)
+            model = getattr(self.model, "_model", None)
+        if model is None:
+            raise TypeError(
+                f"model={self.model!r}: must be a model file, or an estimator of sparsemble that was fitted"
+            )
+        pixels = self.phi_.shape[1]
+        if model.n_features != pixels:
+            raise ValueError(
+                f"model: approximates {model.n_features} features, but a block has {pixels} pixels; use "
+                "blocks of that many, or another model"
+            )
+        return model
 
     @property
     def phi_(self) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 from sparsemble import _native
 from sparsemble._report import limits_of
 from sparsemble._run import Progress, running
-from sparsemble._validation import FLOATS, check_weights, coder_parameters
+from sparsemble._validation import FLOATS, check_weights, coder_parameters, native
 from sparsemble.model import Callback, TrainedModel
 
 
@@ -222,8 +222,9 @@ class DictionaryLearning(SingleDictionary):
         self.converged_ = training.converged
         training.warn()
         self.atom_usage_ = training.usage
-        if not training.usage.any() and self.error_ > 0.0:
-            limits = limits_of(self._model.coder)
+        coder = self._model.coder
+        if coder is not None and not training.usage.any() and self.error_ > 0.0:
+            limits = limits_of(coder)
             message = f"every code of the training is zero: relax {limits}"
             warnings.warn(message, UserWarning, stacklevel=2)
         return self
@@ -390,7 +391,7 @@ class MiniBatchDictionaryLearning(SingleDictionary):
         fitted = hasattr(self, "_model")
         start = self._model.atoms() if fitted else self.dict_init
         dtype = self._dtype if fitted else FLOATS
-        samples = validate_data(self, X, dtype=dtype, reset=not fitted, ensure_all_finite=False)
+        samples = validate_data(self, native(X), dtype=dtype, reset=not fitted, ensure_all_finite=False)
         weights = check_weights(sample_weight, samples)
         if not fitted or self._model.kind != "online":
             self._begin(samples, weights, self._recipe(start), start)

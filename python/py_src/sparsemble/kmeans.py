@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsemble import _native
 from sparsemble._run import Progress, running
-from sparsemble._validation import FLOATS, check_parameters, check_weights
+from sparsemble._validation import FLOATS, check_parameters, check_weights, native
 from sparsemble.model import seed_of
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def kmeans_parallel(
            [10.]])
     """
     kmeans = WeightedKMeans(n_clusters, random_state=random_state)
-    samples: NDArray[Any] = check_array(X, dtype=FLOATS, ensure_all_finite=False, input_name="X")
+    samples: NDArray[Any] = check_array(native(X), dtype=FLOATS, ensure_all_finite=False, input_name="X")
     weights = check_weights(sample_weight, samples)
     masses = np.ones(len(samples)) if weights is None else weights
     with running(n_threads, progress, len(samples)) as run:
@@ -169,7 +169,7 @@ class WeightedKMeans(ClusterMixin, BaseEstimator):
             If the inertia still fell at the last iteration.
         """
         # The compiled code looks for NaN as it reads.
-        samples: NDArray[Any] = validate_data(self, X, dtype=FLOATS, ensure_all_finite=False)
+        samples: NDArray[Any] = validate_data(self, native(X), dtype=FLOATS, ensure_all_finite=False)
         weights = check_weights(sample_weight, samples)
         masses = np.ones(len(samples)) if weights is None else weights
         parameters = self._parameters(samples)

@@ -20,10 +20,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsemble import _native
 from sparsemble._report import CodingReport, help_for_codes, warn_of_shortfall, warn_of_zeros
 from sparsemble._run import running
-from sparsemble._validation import FLOATS, check_parameters, check_phi, check_weights
+from sparsemble._validation import FLOATS, check_parameters, check_phi, check_weights, native
 
 if TYPE_CHECKING:
-    from sparsemble._parameters import Recipe
+    from sparsemble._parameters import RecipeParameters
 
 RECIPE = (
     "method",
@@ -175,7 +175,7 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         dict_init: ArrayLike | None = None,
     ) -> "Training":
         # The compiled code looks for NaN as it reads.
-        samples: NDArray[Any] = validate_data(self, X, dtype=FLOATS, ensure_all_finite=False)
+        samples: NDArray[Any] = validate_data(self, native(X), dtype=FLOATS, ensure_all_finite=False)
         weights = check_weights(sample_weight, samples)
         seen_through = None if phi is None else check_phi(phi, samples.dtype)
         start = _check_start(dict_init, samples)
@@ -208,8 +208,8 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         with running(self.n_threads, None, len(samples)) as run:
             self._keep(_native.begin((samples, weights, None, atoms), self._whole(recipe), run))
 
-    def _whole(self, recipe: dict[str, Any]) -> "Recipe":
-        whole: Recipe = dict.fromkeys(RECIPE) | recipe  # type: ignore[assignment]
+    def _whole(self, recipe: dict[str, Any]) -> "RecipeParameters":
+        whole: RecipeParameters = dict.fromkeys(RECIPE) | recipe  # type: ignore[assignment]
         check_parameters(whole)
         whole["seed"] = seed_of(self.random_state)
         return whole
@@ -218,9 +218,10 @@ class TrainedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         samples = self._check_samples(X)
         with running(self.n_threads, self.progress, len(samples)) as run:
             approximations, spread, unconverged = self._model.approximate(samples, run)
-        if unconverged:
+        coder = self._model.coder
+        if unconverged and coder is not None:
             message = f"the codes of {unconverged} of {len(samples)} samples did not converge"
-            advice = help_for_codes(self._model.coder)
+            advice = help_for_codes(coder)
             warnings.warn(f"{message}; {advice}", ConvergenceWarning, stacklevel=3)
         return approximations, spread
 
@@ -277,7 +278,7 @@ class Training:
         usage: NDArray[np.float64],
         *,
         n_samples: int,
-        recipe: "Recipe",
+        recipe: "RecipeParameters",
     ) -> None:
         self.converged = converged
         self.usage = usage

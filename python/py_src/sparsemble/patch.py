@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 
 from sparsemble import _native
 from sparsemble._pictures import check_count, check_picture_shape, from_planes, to_planes
-from sparsemble._validation import FLOATS
+from sparsemble._validation import FLOATS, native
 
 
 def extract_patches(image: ArrayLike, patch_size: int, *, stride: int = 1) -> NDArray[Any]:
@@ -77,7 +77,7 @@ def assemble_patches(patches: ArrayLike, shape: tuple[int, ...], *, stride: int 
     array([[0., 4., 8.],
            [0., 4., 8.]])
     """
-    rows = check_array(patches, dtype=FLOATS, input_name="patches")
+    rows = check_array(native(patches), dtype=FLOATS, input_name="patches")
     check_picture_shape(f"shape={shape}", shape)
     n_channels = 3 if len(shape) == 3 else 1
     side = round((rows.shape[1] / n_channels) ** 0.5)

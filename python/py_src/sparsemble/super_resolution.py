@@ -44,6 +44,11 @@ class SuperResolution(BaseEstimator):
     progress : bool or callable, optional
         True draws a tqdm bar. A function is called with ``(done, total)``.
 
+    Notes
+    -----
+    `fit` takes a list of pictures of any shapes, so the checks of scikit-learn that fit rows of samples do
+    not apply. Those of parameters do: `clone`, `get_params`, `set_params`, pickles and the printed form.
+
     Examples
     --------
     >>> import numpy as np

@@ -5,6 +5,7 @@
 //! coefficient becomes zero, and its atom leaves. These corners are the path; every other code lies between two.
 
 use super::Penalty;
+use crate::blocks::Run;
 use crate::cholesky::Cholesky;
 use crate::error::{Error, Result, expect_size};
 use crate::matrix::{Matrix, MatrixView};
@@ -29,18 +30,18 @@ pub struct LassoPath {
 /// is out of reach, the path ends where λ is zero.
 ///
 /// # Cost
-/// M·K for each corner, and M·|S|² + |S|³ for the |S| atoms in use there.
+/// M·K for each corner, and M·|S|² + |S|³ for the |S| atoms in use there, on the caller's thread.
 ///
 /// # Errors
-/// If sizes disagree, a value is not finite, or the end is not positive.
+/// If sizes disagree, a value is not finite, or the end is not positive; if whoever watches does not want to go on.
 ///
 /// # Example
 /// ```
-/// use sparsemble::Matrix;
 /// use sparsemble::coding::{Penalty, lasso_path};
+/// use sparsemble::{Matrix, Run};
 ///
 /// let atoms = Matrix::from_columns(vec![1.0, 0.0, 0.0, 1.0], 2, 2)?;
-/// let path = lasso_path(atoms.view(), &[3.0, 1.0], (Penalty::Lambda(1.0), false), 10)?;
+/// let path = lasso_path(atoms.view(), &[3.0, 1.0], (Penalty::Lambda(1.0), false), 10, Run::default())?;
 /// let near = |found: &[f64], expected: &[f64]| found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9);
 /// assert!(near(&path.lambdas, &[6.0, 2.0, 1.0]));
 /// assert!(near(path.codes.column(1), &[2.0, 0.0]));
@@ -54,6 +55,7 @@ pub fn lasso_path<T: Scalar>(
     sample: &[T],
     (end, nonnegative): (Penalty, bool),
     most: usize,
+    run: Run<'_>,
 ) -> Result<LassoPath> {
     let (Penalty::Lambda(value) | Penalty::Relative(value) | Penalty::Error(value) | Penalty::L1Norm(value)) = end;
     if !(value > 0.0 && value.is_finite()) {
@@ -66,10 +68,15 @@ pub fn lasso_path<T: Scalar>(
     let mut walk = Walk::new(doubles, sample.iter().map(|value| value.to_f64()).collect(), nonnegative);
     let goal = if let Penalty::Relative(share) = end { Penalty::Lambda(2.0 * share * walk.mu) } else { end };
     let (mut lambdas, mut codes) = (vec![2.0 * walk.mu], walk.code.clone());
-    while lambdas.len() < most && walk.step(goal) {
-        lambdas.push(2.0 * walk.mu);
-        codes.extend(&walk.code);
-    }
+    // One sample that is never done, so that whoever watches is asked in between.
+    run.part(0..0, 1).listening(|pulse| {
+        while lambdas.len() < most && walk.step(goal) {
+            lambdas.push(2.0 * walk.mu);
+            codes.extend(&walk.code);
+            pulse.count(walk.work())?;
+        }
+        Ok(())
+    })?;
     let codes = Matrix::from_columns(codes, walk.atoms.columns(), lambdas.len())?;
     Ok(LassoPath { lambdas, codes })
 }
@@ -144,6 +151,12 @@ impl Walk {
             Corner::End => self.ended = true,
         }
         true
+    }
+
+    /// The multiply-adds of a step.
+    fn work(&self) -> usize {
+        let (rows, members) = (self.sample.len(), self.support.len());
+        rows * self.atoms.columns() + members * members * (rows + members)
     }
 
     fn residual(&self) -> Vec<f64> {

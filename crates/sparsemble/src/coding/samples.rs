@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fearless_simd::dispatch;
+use fearless_simd::{dispatch, prelude::*};
 
 use crate::blocks::Pulse;
 use crate::error::{Error, Result, expect_size};
@@ -136,7 +136,17 @@ impl<'a, T: Scalar> Samples<'a, T> {
     /// Copies a range of samples into the front of `out`, unobserved entries as zeros, and divides those of extreme
     /// norm by a power of two, which goes to `scales` (one for most).
     pub(crate) fn load(&self, range: Range<usize>, out: &mut Columns<T>, scales: &mut Vec<f64>) -> Result<()> {
-        let level = best_level();
+        dispatch!(best_level(), simd => self.load_with(simd, range, out, scales))
+    }
+
+    #[inline(always)]
+    fn load_with<S: Simd>(
+        &self,
+        simd: S,
+        range: Range<usize>,
+        out: &mut Columns<T>,
+        scales: &mut Vec<f64>,
+    ) -> Result<()> {
         scales.clear();
         for (slot, sample) in range.enumerate() {
             let column = out.padded_mut(slot);
@@ -149,7 +159,7 @@ impl<'a, T: Scalar> Samples<'a, T> {
                 }
             }
             // The energy tells both whether all is finite and whether all is tame; only the odd sample is looked at twice.
-            let energy = dispatch!(level, simd => dot(simd, column, column)).to_f64();
+            let energy = dot(simd, column, column).to_f64();
             if (1e-12..1e12).contains(&energy) {
                 scales.push(1.0);
                 continue;

@@ -40,7 +40,8 @@ impl<R: Read + Seek> Container<R> {
         if length > MAX_FILE {
             return Err(format!("the file has {length} bytes, more than the {MAX_FILE} allowed").into());
         }
-        let not_safetensors = "this is not a safetensors file, or its beginning is damaged";
+        let not_safetensors =
+            "this is not a safetensors file, or its beginning is damaged; give a model file as it was saved";
         if length < LENGTH {
             return Err(not_safetensors.into());
         }

@@ -163,7 +163,9 @@ pub(super) struct Identity {
 /// Takes the texts that say what a file is. The version comes first: of a newer format nothing else is known.
 pub(super) fn identify<R: Read + Seek>(container: &mut Container<R>) -> Outcome<Identity> {
     if container.texts.remove("format").as_deref() != Some(FORMAT) {
-        return Err("this is a safetensors file, but not a model of sparsemble".into());
+        return Err(
+            "this is a safetensors file, but not a model of sparsemble; give one that sparsemble has saved".into()
+        );
     }
     let format_version = container.parsed("format_version")?;
     if format_version > FORMAT_VERSION {

@@ -28,7 +28,9 @@ fn every_point_of_a_path_is_the_code_at_its_lambda() {
         let nonnegative = seed % 2 == 1;
         let mut values = Values::new(seed);
         let (atoms, sample) = (values.matrix(12, 30), values.matrix(12, 1));
-        let path = lasso_path(atoms.view(), sample.column(0), (Penalty::Lambda(0.05), nonnegative), 200).unwrap();
+        let path =
+            lasso_path(atoms.view(), sample.column(0), (Penalty::Lambda(0.05), nonnegative), 200, Run::default())
+                .unwrap();
         assert!((path.lambdas.last().unwrap() - 0.05).abs() < 1e-12 && path.codes.column(0).iter().all(|a| *a == 0.0));
         for corner in 1..path.lambdas.len() {
             let (before, here) = (path.codes.column(corner - 1), path.codes.column(corner));
@@ -50,7 +52,7 @@ fn a_path_ends_at_an_error_or_a_norm() {
     let mut values = Values::new(3);
     let (atoms, sample): (Matrix<f64>, Matrix<f64>) = (values.matrix(10, 25), values.matrix(10, 1));
     let end = |penalty: Penalty| {
-        let path = lasso_path(atoms.view(), sample.column(0), (penalty, false), 200).unwrap();
+        let path = lasso_path(atoms.view(), sample.column(0), (penalty, false), 200, Run::default()).unwrap();
         path.codes.column(path.lambdas.len() - 1).to_vec()
     };
     let norm: f64 = end(Penalty::L1Norm(1.2)).iter().map(|a| a.abs()).sum();
@@ -64,9 +66,20 @@ fn a_path_ends_at_an_error_or_a_norm() {
 fn a_path_of_nothing_is_the_zero_code() {
     let mut values = Values::new(4);
     let atoms: Matrix<f32> = values.matrix(6, 9);
-    let path = lasso_path(atoms.view(), &[0.0; 6], (Penalty::Relative(0.1), false), 50).unwrap();
+    let path = lasso_path(atoms.view(), &[0.0; 6], (Penalty::Relative(0.1), false), 50, Run::default()).unwrap();
     assert_eq!((path.lambdas, path.codes), (vec![0.0], Matrix::zeros(9, 1)));
-    let refused =
-        |sample: &[f32], end: f64| lasso_path(atoms.view(), sample, (Penalty::Lambda(end), false), 9).is_err();
+    let refused = |sample: &[f32], end: f64| {
+        lasso_path(atoms.view(), sample, (Penalty::Lambda(end), false), 9, Run::default()).is_err()
+    };
     assert!(refused(&[0.0; 5], 0.1) && refused(&[f32::NAN; 6], 0.1) && refused(&[1.0; 6], 0.0));
+}
+
+#[test]
+fn a_path_is_left_when_whoever_watches_wants_no_more() {
+    let mut values = Values::new(3);
+    let (atoms, sample): (Matrix<f64>, Matrix<f64>) = (values.matrix(300, 900), values.matrix(300, 1));
+    let stop = |_: usize, _: usize| std::ops::ControlFlow::Break(());
+    let run = Run::default().on_progress(&stop);
+    let path = lasso_path(atoms.view(), sample.column(0), (Penalty::Relative(1e-3), false), usize::MAX, run);
+    assert_eq!(path, Err(sparsemble::Error::Interrupted { done: 0, total: 1 }));
 }

@@ -5,6 +5,7 @@ mod coding_laws;
 mod elastic_net;
 mod ensemble;
 mod examples;
+mod few_atoms;
 mod fista;
 mod gaussians;
 mod golden_clustering;

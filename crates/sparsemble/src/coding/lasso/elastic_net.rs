@@ -191,7 +191,12 @@ impl<'b, T: Scalar> Block<'b, T> {
         pulse.count(0)?;
         collect(self.coder, (self.basis, samples), range, pulse, |i| {
             let state = &self.states[i];
-            (&state.active, self.scales[i], state.status, (state.rounds, state.gap))
+            (
+                (&state.active.atoms[..], &state.active.coefficients[..]),
+                self.scales[i],
+                state.status,
+                (state.rounds, state.gap),
+            )
         })
     }
 

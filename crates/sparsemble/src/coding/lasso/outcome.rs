@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use super::active_set::ActiveSet;
 use crate::blocks::Pulse;
 use crate::coding::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, SparseCoder, SparseCodes};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// How a sample was left: its code, what it was divided by, its status, rounds and gap.
-pub(super) type Left<'a> = (&'a ActiveSet, f64, Option<SampleStatus>, (usize, f64));
+/// How a sample was left: the atoms and coefficients of its code, what it was divided by, its status, rounds and gap.
+pub(super) type Left<'a> = ((&'a [u32], &'a [f64]), f64, Option<SampleStatus>, (usize, f64));
 
 /// The codes of a range of samples, the i-th of which was left as `left(i)`.
 ///
@@ -29,17 +28,17 @@ pub(super) fn collect<'a, T: Scalar>(
         [] => None,
         _ => Some(samples.encode_in_doubles(coder, basis, &unfinished, pulse)?),
     };
-    let n_nonzero = (0..range.len()).map(|i| left(i).0.atoms.len()).sum();
+    let n_nonzero = (0..range.len()).map(|i| left(i).0.0.len()).sum();
     let codes = SparseCodes::with_capacity(basis.n_atoms(), range.len(), n_nonzero);
     let mut block = Coding { codes, report: CodingReport::with_capacity(range.len()) };
     for i in 0..range.len() {
-        let (active, scale, status, (rounds, gap)) = left(i);
+        let ((atoms, coefficients), scale, status, (rounds, gap)) = left(i);
         let place = unfinished.binary_search(&(range.start + i)).ok();
         if let Some((finer, place)) = finer.as_ref().zip(place) {
             block.codes.push(finer.codes.column(place).map(|(j, a)| (j as u32, T::from_f64(a))));
             block.report.push(finer.report.status[place], rounds + finer.report.iterations, finer.report.worst_gap);
         } else {
-            let entries = active.atoms.iter().zip(&active.coefficients);
+            let entries = atoms.iter().zip(coefficients);
             block.codes.push(entries.map(|(&j, &a)| (j, basis.coefficient(j, a, scale))));
             block.report.push(status.unwrap_or(SampleStatus::IterationLimit), rounds, Some(gap));
         }

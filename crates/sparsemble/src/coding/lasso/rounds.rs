@@ -6,6 +6,7 @@ use fearless_simd::{dispatch, prelude::*};
 
 use super::active_set::{ActiveSet, Problem, Work};
 use super::certificate::{product, relative_gap};
+use super::few::{ATOMS, Few, MOST_LANES};
 use super::goal::{Goal, slack};
 use super::outcome::collect;
 use super::overview::Overview;
@@ -15,7 +16,7 @@ use crate::coding::basis::inverse;
 use crate::coding::{Coding, CodingBasis, SampleStatus, Samples};
 use crate::error::Result;
 use crate::kernels::{
-    CoarsePanels, CoarseTiles, Columns, Marks, Maxima, Store, Tiles, correlate, correlate_coarsely, dots,
+    CoarsePanels, CoarseTiles, Columns, Marks, Maxima, Store, Tiles, best_level, correlate, correlate_coarsely, dots,
 };
 use crate::scalar::Scalar;
 
@@ -44,8 +45,9 @@ const LONG: usize = 128;
 pub(super) struct Plan<'a, T> {
     coder: &'a Lasso,
     basis: &'a CodingBasis<T>,
-    /// The atoms divided by their weights, so that one μ is the limit for all of them.
-    panels: PanelsOf<'a>,
+    /// The atoms divided by their weights, so that one μ is the limit for all of them; `None` if there are no weights, for
+    /// those of the basis.
+    own_panels: Option<CoarsePanels>,
     /// The weights of the tamed atoms; `None` for all ones.
     weights: Option<Vec<f64>>,
     /// What the weights were divided by.
@@ -55,11 +57,8 @@ pub(super) struct Plan<'a, T> {
     /// Whether the first solution comes from a view of all atoms: there is a Gram matrix that is right for all samples but
     /// those with an excluded atom.
     overlooks: bool,
-}
-
-enum PanelsOf<'a> {
-    Basis(&'a CoarsePanels),
-    Own(CoarsePanels),
+    /// Where the atoms are so few that samples are coded side by side before anything else.
+    few: Option<Few>,
 }
 
 impl<'a, T: Scalar> Plan<'a, T> {
@@ -81,10 +80,7 @@ impl<'a, T: Scalar> Plan<'a, T> {
         let unit = finite.fold(0.0, f64::max);
         let unit = if unit > 0.0 { unit } else { 1.0 };
         weights.iter_mut().flatten().for_each(|w| *w /= unit);
-        let panels = match &weights {
-            None => PanelsOf::Basis(basis.coarse()),
-            Some(weights) => PanelsOf::Own(basis.coarse_times(|j| inverse(weights[j]))),
-        };
+        let own_panels = weights.as_ref().map(|weights| basis.coarse_times(|j| inverse(weights[j])));
         let is_free = |j: &usize| weights.as_ref().is_some_and(|weights| weights[*j] <= 0.0);
         let free = (0..basis.n_atoms()).filter(is_free).map(|j| j as u32).collect();
         let largest = if basis.n_features() < LONG { LARGEST_OVERVIEW } else { 2 * LARGEST_OVERVIEW };
@@ -92,14 +88,13 @@ impl<'a, T: Scalar> Plan<'a, T> {
             && basis.n_atoms().saturating_pow(2) <= largest / size_of::<T>()
             && weights.is_none()
             && !samples.is_masked();
-        Self { coder, basis, panels, weights, unit, free, overlooks }
+        let few = Few::new(basis.columns()).filter(|_| overlooks);
+        Self { coder, basis, own_panels, weights, unit, free, overlooks, few }
     }
 
+    /// Packed when they are first wanted: samples of few atoms make no pass.
     fn panels(&self) -> &CoarsePanels {
-        match &self.panels {
-            PanelsOf::Basis(panels) => panels,
-            PanelsOf::Own(panels) => panels,
-        }
+        self.own_panels.as_ref().unwrap_or_else(|| self.basis.coarse())
     }
 }
 
@@ -109,17 +104,25 @@ pub(super) struct Block<'b, T> {
     residuals: Columns<T>,
     masks: Option<Columns<T>>,
     scales: Vec<f64>,
+    /// None before the first pass.
+    passes: Option<Passes>,
+    /// The samples and their correlations with all atoms, once a Gram matrix makes use of them.
+    correlations: Option<(Tiles<T>, Store<T>)>,
+    /// The coefficients of all atoms of each sample that was coded side by side with others.
+    side_by_side: Vec<f64>,
+    states: Vec<State>,
+    /// Samples not finished yet; the sample in slot s of the pass is `live[s]`.
+    live: Vec<usize>,
+    work: Work<'b, T>,
+}
+
+/// What passes over the whole dictionary need.
+struct Passes {
     tiles: CoarseTiles,
     /// Of the first pass.
     maxima: Maxima<f32>,
     /// Of those after it.
     marks: Marks,
-    /// The samples and their correlations with all atoms, where a Gram matrix makes use of them.
-    correlations: Option<(Tiles<T>, Store<T>)>,
-    states: Vec<State>,
-    /// Samples not finished yet; the sample in slot s of the pass is `live[s]`.
-    live: Vec<usize>,
-    work: Work<'b, T>,
 }
 
 /// Where one sample stands.
@@ -131,6 +134,8 @@ pub(super) struct State {
     pub(super) mu_max: f64,
     /// Whether the candidates of the last solution did not let μ fall as far as it has to.
     pub(super) wants_smaller_mu: bool,
+    /// Whether the code is not in `active` but with those that were found side by side.
+    is_side_by_side: bool,
     /// ‖x‖².
     energy: f64,
     excluded: Option<usize>,
@@ -150,10 +155,9 @@ impl<'b, T: Scalar> Block<'b, T> {
             residuals: Columns::zeros(rows, room),
             masks: None,
             scales: Vec::with_capacity(room),
-            tiles: CoarseTiles::new(rows, room),
-            maxima: Maxima::new(plan.panels().shape(), room, CLASSES, plan.coder.largest()),
-            marks: Marks::new(plan.panels(), room, plan.coder.largest()),
-            correlations: plan.overlooks.then(|| (Tiles::new(rows, room), Store::new(plan.basis.raw(), room))),
+            passes: None,
+            correlations: None,
+            side_by_side: vec![0.0; plan.few.as_ref().map_or(0, |_| room * plan.basis.n_atoms())],
             states: (0..room).map(|_| State::default()).collect(),
             live: Vec::with_capacity(room),
             work: Work::new(x.stride()),
@@ -168,10 +172,14 @@ impl<'b, T: Scalar> Block<'b, T> {
         range: Range<usize>,
         pulse: &Pulse<'_>,
     ) -> Result<Coding<T>> {
-        let level = plan.panels().level();
+        let level = best_level();
         dispatch!(level, simd => self.load(simd, samples, range.clone()))?;
         if !plan.free.is_empty() {
             self.fit_free_atoms(plan, pulse);
+        }
+        if let Some(few) = &plan.few {
+            dispatch!(level, simd => self.solve_few(simd, plan, few));
+            self.live.retain(|&i| self.states[i].status.is_none());
         }
         if plan.overlooks {
             dispatch!(level, simd => self.solve_overlooking(simd, plan, pulse));
@@ -191,7 +199,13 @@ impl<'b, T: Scalar> Block<'b, T> {
         pulse.count(0)?;
         collect(plan.coder, (plan.basis, samples), range, pulse, |i| {
             let state = &self.states[i];
-            (&state.active, self.scales[i], state.status, (state.rounds, state.gap))
+            let n_atoms = plan.basis.n_atoms();
+            let code: (&[u32], &[f64]) = if state.is_side_by_side {
+                (&ATOMS[..n_atoms], &self.side_by_side[i * n_atoms..][..n_atoms])
+            } else {
+                (&state.active.atoms, &state.active.coefficients)
+            };
+            (code, self.scales[i], state.status, (state.rounds, state.gap))
         })
     }
 
@@ -201,10 +215,9 @@ impl<'b, T: Scalar> Block<'b, T> {
         self.live.clear();
         self.live.extend(0..range.len());
         for (i, sample) in range.enumerate() {
-            self.residuals.padded_mut(i).copy_from_slice(self.x.padded(i));
             let state = &mut self.states[i];
             state.active.clear();
-            (state.gap, state.rounds, state.status) = (0.0, 0, None);
+            (state.gap, state.rounds, state.status, state.is_side_by_side) = (0.0, 0, None, false);
             state.energy = energy(self.x.padded(i));
             state.excluded = samples.excluded_atom(sample);
             if samples.is_masked() {
@@ -215,22 +228,60 @@ impl<'b, T: Scalar> Block<'b, T> {
         Ok(())
     }
 
+    /// Codes samples side by side, where all but their numbers is alike; those of few atoms are usually finished by it.
+    #[inline(always)]
+    fn solve_few<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, few: &Few) {
+        if matches!(plan.coder.penalty, Penalty::Error(_) | Penalty::L1Norm(_)) {
+            return;
+        }
+        let enough = small_enough::<T>(plan.coder.tolerance);
+        for samples in self.live.chunks(S::f64s::LEN) {
+            let x = |lane: usize, row: usize| samples.get(lane).map_or(0.0, |&i| self.x.column(i)[row].to_f64());
+            let mut lanes = few.lanes(simd, plan.coder.nonnegative, x);
+            let largest = lanes.largest();
+            let mut mu = [0.0; MOST_LANES];
+            for (lane, &i) in samples.iter().enumerate() {
+                self.states[i].start(plan.penalty(self.scales[i]), largest[lane]);
+                mu[lane] = self.states[i].mu;
+            }
+            let gaps = lanes.solve::<T>(&mu, enough);
+            for (lane, &i) in samples.iter().enumerate() {
+                let state = &mut self.states[i];
+                if gaps[lane] <= enough && state.excluded.is_none() {
+                    (state.gap, state.rounds, state.status) = (gaps[lane], 1, Some(SampleStatus::Converged));
+                    state.is_side_by_side = true;
+                    let coefficients = lanes.coefficients();
+                    let code = &mut self.side_by_side[i * coefficients.len()..][..coefficients.len()];
+                    code.iter_mut().zip(coefficients).for_each(|(own, all)| *own = all[lane]);
+                }
+            }
+        }
+    }
+
     /// The first solution where all atoms can be seen at once; most samples are finished by it.
     #[inline(always)]
     fn solve_overlooking<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, pulse: &Pulse<'_>) {
-        let level = simd.level();
-        let Some((tiles, correlations)) = &mut self.correlations else { return };
+        if self.live.is_empty() {
+            return;
+        }
+        let (level, rows, room) = (simd.level(), self.x.rows(), self.states.len());
+        let fresh = || (Tiles::new(rows, room), Store::new(plan.basis.raw(), room));
+        let (tiles, correlations) = self.correlations.get_or_insert_with(fresh);
         tiles.clear();
         self.live.iter().for_each(|&i| tiles.push(self.x.column(i)));
         correlate(plan.basis.raw(), tiles, correlations);
         let tolerance = plan.coder.tolerance;
-        for &i in &self.live {
+        for (slot, &i) in self.live.iter().enumerate() {
             let (x, state) = (self.x.padded(i), &mut self.states[i]);
             if state.excluded.is_some() {
                 continue;
             }
-            let overview =
-                Overview { basis: plan.basis, correlations: correlations.of(i), largest: plan.coder.largest(), level };
+            let overview = Overview {
+                basis: plan.basis,
+                correlations: correlations.of(slot),
+                largest: plan.coder.largest(),
+                level,
+            };
             let penalty = plan.penalty(self.scales[i]);
             let largest = overview.largest();
             state.start(penalty, largest);
@@ -271,19 +322,23 @@ impl<'b, T: Scalar> Block<'b, T> {
         if fresh.is_empty() {
             return;
         }
-        self.tiles.clear();
-        self.maxima.clear();
+        let passes = self.passes.get_or_insert_with(|| Passes::new(plan, self.states.len()));
+        passes.tiles.clear();
+        passes.maxima.clear();
         for (slot, &i) in fresh.iter().enumerate() {
-            self.push(simd, i);
-            self.maxima.exclude(slot, self.states[i].excluded);
+            if plan.free.is_empty() {
+                self.residuals.padded_mut(i).copy_from_slice(self.x.padded(i));
+            }
+            passes.push(simd, self.residuals.padded(i), &mut self.states[i]);
+            passes.maxima.exclude(slot, self.states[i].excluded);
         }
-        correlate_coarsely(plan.panels(), &self.tiles, &mut self.maxima);
+        correlate_coarsely(plan.panels(), &passes.tiles, &mut passes.maxima);
         if matches!(plan.coder.penalty, Penalty::Relative(_)) {
             // Here the largest of all has to be known exactly, so the atoms that may have it are looked for.
             for slot in 0..fresh.len() {
-                self.marks.limit(slot, f64::from(self.maxima.largest(slot)) - plan.panels().largest_error());
+                passes.marks.limit(slot, f64::from(passes.maxima.largest(slot)) - plan.panels().largest_error());
             }
-            correlate_coarsely(plan.panels(), &self.tiles, &mut self.marks);
+            correlate_coarsely(plan.panels(), &passes.tiles, &mut passes.marks);
         }
         for (slot, &i) in fresh.iter().enumerate() {
             self.solve_first(simd, plan, (slot, i), pulse);
@@ -294,15 +349,16 @@ impl<'b, T: Scalar> Block<'b, T> {
     /// The first solution of sample i, which was in this slot of the first pass.
     #[inline(always)]
     fn solve_first<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, (slot, i): (usize, usize), pulse: &Pulse<'_>) {
+        let Some(passes) = &self.passes else { return };
         let (x, state) = (self.x.padded(i), &mut self.states[i]);
         self.work.residual.copy_from_slice(self.residuals.padded(i));
         let problem = plan.problem((x, state.energy), self.masks.as_ref().map(|masks| masks.padded(i)), pulse);
         let largest = if matches!(plan.coder.penalty, Penalty::Relative(_)) {
-            state.find_candidates(&self.marks, slot, &mut self.work);
+            state.find_candidates(&passes.marks, slot, &mut self.work);
             largest_of_candidates(simd, &problem, &mut self.work)
         } else {
             // A bound on it will do.
-            (f64::from(self.maxima.largest(slot)) + plan.panels().largest_error()) * state.norm
+            (f64::from(passes.maxima.largest(slot)) + plan.panels().largest_error()) * state.norm
         };
         state.start(plan.penalty(self.scales[i]), largest);
         state.rounds = 1;
@@ -314,7 +370,7 @@ impl<'b, T: Scalar> Block<'b, T> {
         }
         self.work.candidates.clear();
         let least = (HARVEST * state.mu / state.norm) as f32;
-        self.maxima.above(simd, slot, least, |atom, _| {
+        passes.maxima.above(simd, slot, least, |atom, _| {
             if !state.active.atoms.contains(&(atom as u32)) {
                 self.work.candidates.push(atom as u32);
             }
@@ -327,30 +383,22 @@ impl<'b, T: Scalar> Block<'b, T> {
         self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
     }
 
-    /// Puts a residual into the next slot of the pass.
-    #[inline(always)]
-    fn push<S: Simd>(&mut self, simd: S, i: usize) {
-        let residual = self.residuals.padded(i);
-        let norm = energy(residual).sqrt();
-        self.states[i].norm = norm;
-        self.tiles.push(simd, residual, norm);
-    }
-
     /// One pass of the live residuals over the whole dictionary.
     #[inline(always)]
     fn correlate_residuals<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>) {
-        self.tiles.clear();
-        for slot in 0..self.live.len() {
-            let i = self.live[slot];
-            self.push(simd, i);
-            self.marks.limit(slot, HARVEST * self.states[i].mu / self.states[i].norm);
+        let passes = self.passes.get_or_insert_with(|| Passes::new(plan, self.states.len()));
+        passes.tiles.clear();
+        for (slot, &i) in self.live.iter().enumerate() {
+            let state = &mut self.states[i];
+            passes.push(simd, self.residuals.padded(i), state);
+            passes.marks.limit(slot, HARVEST * state.mu / state.norm);
         }
-        correlate_coarsely(plan.panels(), &self.tiles, &mut self.marks);
+        correlate_coarsely(plan.panels(), &passes.tiles, &mut passes.marks);
     }
 
     /// Atoms of weight zero are in every support, so they come first: least squares on them alone.
     fn fit_free_atoms(&mut self, plan: &Plan<'b, T>, pulse: &Pulse<'_>) {
-        let level = plan.panels().level();
+        let level = best_level();
         for i in 0..self.live.len() {
             let state = &mut self.states[i];
             self.work.candidates.clear();
@@ -366,6 +414,7 @@ impl<'b, T: Scalar> Block<'b, T> {
     /// Finishes the samples whose gap is small enough; gives the others what they miss and solves again, if they may go on.
     #[inline(always)]
     fn certify_or_solve<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, go_on: bool, pulse: &Pulse<'_>) {
+        let Some(passes) = &self.passes else { return };
         let level = simd.level();
         let tolerance = plan.coder.tolerance;
         for (slot, &i) in self.live.iter().enumerate() {
@@ -375,7 +424,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             let problem = plan.problem((x, state.energy), mask, pulse);
             self.work.residual.copy_from_slice(residual);
             let inside = state.active.largest_correlation(simd, &problem, &mut self.work);
-            state.find_candidates(&self.marks, slot, &mut self.work);
+            state.find_candidates(&passes.marks, slot, &mut self.work);
             let outside = largest_of_candidates(simd, &problem, &mut self.work);
             let largest = inside.max(outside);
             let before = state.gap;
@@ -408,6 +457,23 @@ impl<'b, T: Scalar> Block<'b, T> {
             }
             self.residuals.padded_mut(i).copy_from_slice(&self.work.residual);
         }
+    }
+}
+
+impl Passes {
+    fn new<T: Scalar>(plan: &Plan<'_, T>, room: usize) -> Self {
+        Self {
+            tiles: CoarseTiles::new(plan.basis.n_features(), room),
+            maxima: Maxima::new(plan.panels().shape(), room, CLASSES, plan.coder.largest()),
+            marks: Marks::new(plan.panels(), room, plan.coder.largest()),
+        }
+    }
+
+    /// Puts a residual into the next slot of the pass.
+    #[inline(always)]
+    fn push<S: Simd, T: Scalar>(&mut self, simd: S, residual: &[T], state: &mut State) {
+        state.norm = energy(residual).sqrt();
+        self.tiles.push(simd, residual, state.norm);
     }
 }
 

@@ -1,6 +1,8 @@
 //! A few samples at a time, copied out of the caller's matrix.
 
-use fearless_simd::dispatch;
+use std::ops::Range;
+
+use fearless_simd::{dispatch, prelude::*};
 
 use crate::coding::{CodingBasis, SparseCodes};
 use crate::error::{Error, Result};
@@ -39,6 +41,17 @@ impl<T: Scalar> Batch<T> {
         chosen: &mut impl Iterator<Item = (usize, f64)>,
         most: usize,
     ) -> Result<bool> {
+        dispatch!(best_level(), simd => self.load_with(simd, samples, chosen, most))
+    }
+
+    #[inline(always)]
+    fn load_with<S: Simd>(
+        &mut self,
+        simd: S,
+        samples: MatrixView<'_, T>,
+        chosen: &mut impl Iterator<Item = (usize, f64)>,
+        most: usize,
+    ) -> Result<bool> {
         self.names.clear();
         self.weights.clear();
         for (slot, (name, weight)) in chosen.take(most).enumerate() {
@@ -47,7 +60,7 @@ impl<T: Scalar> Batch<T> {
             }
             let column = &mut self.values[slot * self.stride..][..self.stride];
             samples.copy_column(name, column);
-            check(column, name)?;
+            check(simd, column, name)?;
             self.names.push(name);
             self.weights.push(weight);
         }
@@ -74,29 +87,38 @@ impl<T: Scalar> Batch<T> {
         MatrixView::from_strided(&self.values, (self.n_features, self.len()), (1, self.stride))
     }
 
-    /// ‖x − Da‖² of one sample; `residual` is space for a padded column.
-    pub(super) fn error(
+    /// ‖x − Da‖² of some samples; `residual` is space for a padded column.
+    pub(super) fn errors(
         &self,
         basis: &CodingBasis<T>,
         codes: &SparseCodes<T>,
-        slot: usize,
+        slots: Range<usize>,
         residual: &mut Vec<T>,
-    ) -> f64 {
+    ) -> Vec<f64> {
         residual.resize(self.stride, T::ZERO);
-        let range = codes.starts()[slot]..codes.starts()[slot + 1];
-        let coefficients = codes.coefficients()[range.clone()].iter().copied();
-        let terms = codes.atoms()[range].iter().copied().zip(coefficients);
-        let x = &self.values[slot * self.stride..][..self.stride];
-        dispatch!(best_level(), simd => subtract_combination(simd, basis.columns(), &terms, x, residual));
-        residual.iter().map(|r| r.to_f64() * r.to_f64()).sum()
+        dispatch!(best_level(), simd => {
+            let mut errors = Vec::with_capacity(slots.len());
+            for slot in slots {
+                let range = codes.starts()[slot]..codes.starts()[slot + 1];
+                let coefficients = codes.coefficients()[range.clone()].iter().copied();
+                let terms = codes.atoms()[range].iter().copied().zip(coefficients);
+                let x = &self.values[slot * self.stride..][..self.stride];
+                subtract_combination(simd, basis.columns(), &terms, x, residual);
+                errors.push(residual[..self.n_features].iter().map(|r| r.to_f64() * r.to_f64()).sum());
+            }
+            errors
+        })
     }
 }
 
 /// Refuses a sample that is not finite or too large to be squared; the padding is zero and does no harm.
-fn check<T: Scalar>(column: &[T], name: usize) -> Result<()> {
-    if dispatch!(best_level(), simd => dot(simd, column, column)).to_f64() < LARGEST_ENERGY {
-        return Ok(());
-    }
+#[inline(always)]
+fn check<S: Simd, T: Scalar>(simd: S, column: &[T], name: usize) -> Result<()> {
+    if dot(simd, column, column).to_f64() < LARGEST_ENERGY { Ok(()) } else { refuse_unless_finite(column, name) }
+}
+
+#[cold]
+fn refuse_unless_finite<T: Scalar>(column: &[T], name: usize) -> Result<()> {
     if let Some(row) = first_not_finite(column) {
         return Err(Error::NotFinite { what: "samples", row, column: name });
     }
@@ -141,7 +163,7 @@ pub(super) mod tests {
         let atoms = Matrix::from_columns(vec![1.0, 0.0, 0.0, 1.0], 2, 2).unwrap();
         let samples = Matrix::from_columns(vec![3.0, 4.0], 2, 1).unwrap();
         let (batch, codes) = example(&samples, &Matrix::from_columns(vec![1.0, 0.5], 2, 1).unwrap());
-        let error = batch.error(&CodingBasis::new(atoms.view()).unwrap(), &codes, 0, &mut Vec::new());
+        let error = batch.errors(&CodingBasis::new(atoms.view()).unwrap(), &codes, 0..1, &mut Vec::new())[0];
         assert!((error - (2.0 * 2.0 + 3.5 * 3.5)).abs() < 1e-12);
     }
 }

@@ -284,6 +284,38 @@ impl<T: Scalar> OnlineLearner<T> {
         self.step(samples, masses, &batch, run)
     }
 
+    /// One step after another, each with the samples that have these numbers as the mini-batch.
+    ///
+    /// # Errors
+    /// See [`OnlineAltOpt`]; if a number is not that of a sample, or a batch is empty. All batches before a failure or
+    /// interruption are kept.
+    pub fn fit_batches<B: AsRef<[usize]>>(
+        &mut self,
+        samples: MatrixView<'_, T>,
+        batches: &[B],
+        run: Run<'_>,
+    ) -> Result<()> {
+        check_samples(samples, &self.dictionary)?;
+        let masses = Masses::new(None, samples.columns())?;
+        let total = batches.iter().map(|batch| batch.as_ref().len()).sum();
+        let mut done = 0;
+        for batch in batches.iter().map(AsRef::as_ref) {
+            if let Some(number) = batch.iter().find(|number| **number >= samples.columns()) {
+                return Err(Error::parameter(
+                    "batches",
+                    number,
+                    "must name samples by numbers below how many there are",
+                ));
+            }
+            if batch.is_empty() {
+                return Err(Error::parameter("batches", "an empty one", "must have at least one sample each"));
+            }
+            self.step(samples, masses, batch, run.part(done..done + batch.len(), total))?;
+            done += batch.len();
+        }
+        Ok(())
+    }
+
     /// Goes on with the epochs of the settings over samples that [`fit`](OnlineAltOpt::fit) would have seen from the
     /// beginning, from where it was left, for about this many samples. Returns how many are still to be seen.
     ///

@@ -67,7 +67,7 @@ impl<'s, T: Scalar> Pass<'_, 's, T> {
             let coding = self.coder.encode(&basis, &Samples::new(batch.view()?), run)?;
             let silent = self.run.silent(); // the steps after the coder are too short to be told of
             let errors = silent.map_blocks(batch.len(), ERRORS, Vec::new, |residual, range| {
-                Ok(range.map(|slot| batch.error(&basis, &coding.codes, slot, residual)).collect::<Vec<f64>>())
+                Ok(batch.errors(&basis, &coding.codes, range, residual))
             })?;
             statistics.add(&batch, &coding.codes, silent)?;
             for (slot, error) in errors.concat().into_iter().enumerate() {

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_matrix
 
+from sparsemble._validation import native
 from sparsemble.coding import sparse_encode
 
 L1COEFFS, L2ERROR, PENALTY, SPARSITY, L2ERROR2, PENALTY2 = range(6)
@@ -41,7 +42,7 @@ def naming_columns(samples: NDArray[Any], mask: NDArray[np.bool_] | None = None)
 
 def rows_of(name: str, matrix: ArrayLike) -> NDArray[Any]:
     """Return the columns as rows, in a dtype that is computed with."""
-    array = np.asarray(matrix)
+    array = native(np.asarray(matrix))
     if array.ndim != 2:
         raise ValueError(f"{name} has shape {array.shape}; it must be a matrix, with a vector in each column")
     return array.T if array.dtype in (np.float32, np.float64) else array.T.astype(np.float64)

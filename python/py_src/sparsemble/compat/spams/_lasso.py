@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_matrix
 
 from sparsemble import _native
+from sparsemble._run import running
 from sparsemble.compat.spams._arguments import (
     L1COEFFS,
     L2ERROR,
@@ -215,7 +216,8 @@ def _path(X: ArrayLike, D: ArrayLike, options: dict[str, Any], pos: bool, L: int
     path = np.zeros((len(atoms), 4 * (L if L >= 0 else len(atoms))), dtype=sample.dtype, order="F")
     (end,) = options.items()
     doubles = sample.astype(np.float64), atoms.astype(np.float64)
-    _, codes = _native.lasso_path(*doubles, end, pos, path.shape[1])
+    with running(1, None, 1) as run:
+        _, codes = _native.lasso_path(*doubles, end, pos, path.shape[1], run)
     path[:, : len(codes)] = codes.T
     return path
 

@@ -4,6 +4,7 @@ import copy
 import time
 import warnings
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ from sparsemble.dictionary import DictionaryLearning, MiniBatchDictionaryLearnin
 
 _BATCH = 512
 """SPAMS's `batchsize`, if none is given."""
+_PORTION = 64
+"""Batches that one call of the compiled module learns from."""
 _RIDGE = 1e-9
 """SPAMS's `lambda2` in learning, if none is given: nothing."""
 _SETTLED = 1e-5
@@ -288,25 +291,29 @@ def _learn(
         start = learner.dict_init
         learner.n_features_in_ = samples.shape[1]
         learner._begin(samples[some], None, learner._recipe(start), start)
-    model, before = learner._model, learner.n_iter_
+    model, before, done = learner._model, learner.n_iter_, 0
+    samples = samples.astype(learner._dtype, copy=False)
+    sizes = [min(size, len(samples) - first) for first in range(0, len(samples), size)]
+    batches = _batches(len(samples), size)
     with running(learner.n_threads, None, size) as run:
-        for done, (sizes, chosen) in enumerate(_batches(len(samples), size)):
+        while done != iterations:
             out_of_time = iterations < 0 and time.monotonic() - began > -iterations
             whole = iterations < 0 and done % len(sizes) == 0
-            if done == iterations or out_of_time or (whole and _is_settled(model.objective[before:], sizes)):
+            if out_of_time or (whole and _is_settled(model.objective[before:], sizes)):
                 break
-            model = model.partial_fit(samples[chosen].astype(learner._dtype, copy=False), None, run)
+            # Where nobody looks at the clock between them, many at a time.
+            portion = min(_PORTION, iterations - done) if iterations > 0 else 1
+            model = model.fit_batches(samples, list(islice(batches, portion)), run)
+            done += portion
     learner._keep(model)
 
 
-def _batches(n: int, size: int) -> Iterator[tuple[list[int], NDArray[np.intp]]]:
-    """Give all signals in a random order, and again in another one; with each batch the sizes of all."""
+def _batches(n: int, size: int) -> Iterator[NDArray[np.int64]]:
+    """Give the numbers of all signals in a random order, batch by batch, and again in another one."""
     draws = np.random.default_rng(1)
     while True:
-        order = draws.permutation(n)
-        batches = [order[first : first + size] for first in range(0, n, size)]
-        sizes = [len(batch) for batch in batches]
-        yield from ((sizes, batch) for batch in batches)
+        order = draws.permutation(n).astype(np.int64, copy=False)
+        yield from (order[first : first + size] for first in range(0, n, size))
 
 
 def _is_settled(curve: NDArray[np.float64], sizes: list[int]) -> bool:
