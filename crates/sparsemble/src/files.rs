@@ -1,7 +1,8 @@
 //! Files as a whole (feature `io`): opened with their length, written all at once or not at all.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+pub(crate) use std::fs::File;
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -3,12 +3,11 @@
 //! A mapped file would be simpler to read, but what has been read of it counts as memory of the program for as long as
 //! nothing else wants that memory, and a program that shortens the file ends ours.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
-use crate::files;
+use crate::files::{self, File};
 use crate::matrix::Stored;
 use crate::scalar::Scalar;
 

@@ -14,7 +14,6 @@
 //!
 //! A checkpoint is trusted no more than a model file: see [`model_file`](super).
 
-use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +21,7 @@ use crc32fast::Hasher;
 
 use crate::ensemble::Ensemble;
 use crate::error::Result;
-use crate::files;
+use crate::files::{self, File};
 use crate::model::Model;
 use crate::reason::Outcome;
 use crate::recipe::{KeptStep, ToKeep};
