@@ -93,7 +93,7 @@ def test_samples_coded_by_each_other_find_subspaces(subspaces, method, given):
 
 
 @pytest.mark.parametrize("scale", [1, 1e-3, 1e4])
-def test_the_default_elastic_net_does_not_depend_on_how_large_samples_are(subspaces, scale):
+def test_the_default_elastic_net_finds_subspaces_of_samples_of_any_size(subspaces, scale):
     X, classes = subspaces
     clustering = SparseSubspaceClustering(
         3, method="elastic-net", unit_norm=False, **AS_GIVEN, random_state=0
