@@ -6,7 +6,7 @@ on standard error. What was clustered once is kept in ``target/xtask/defaults``.
 
 import sys
 
-from choosers import choice, report
+from choosers import choice, guess, report
 from shared.script import main
 
 SIZES = {
@@ -15,5 +15,5 @@ SIZES = {
 }
 
 if __name__ == "__main__":
-    workloads = {"choice": choice.run}
+    workloads = {"choice": choice.run, "guess": guess.run}
     sys.exit(main("defaults", workloads, (choice.FULL, choice.QUICK), SIZES, (report.page, report.details)))

@@ -136,6 +136,7 @@ fn outcome<'py>(py: Python<'py>, found: GraphClusters, stages: &[(Stage, f64)]) 
     outcome.set_item("labels", PyArray1::from_iter(py, found.labels.iter().map(|&label| label as i32)))?;
     outcome.set_item("vertices", vertices)?;
     outcome.set_item("n_clusters", found.vertices.counts.len())?;
+    outcome.set_item("guesses", found.vertices.guesses)?;
     outcome.set_item("scale", found.scale.to_string())?;
     outcome.set_item("eigenvalues", found.vertices.eigenvalues.into_pyarray(py))?;
     outcome.set_item("embedding", rows_of(py, found.vertices.embedding)?)?;

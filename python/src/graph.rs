@@ -50,35 +50,36 @@ impl GraphParameters {
 
     fn members(&self, default: MemberGraph) -> PyResult<GraphKind> {
         self.expect_only(&["n_estimators", "n_atoms", "samples_per_atom", "sharpness"])?;
-        let (n_members, atoms) = self.ensemble((default.n_members, default.atoms))?;
+        let (n_members, atoms) = (self.members_or(default.n_members)?, self.atoms_or(default.atoms)?);
         let sharpness = self.sharpness.unwrap_or(default.sharpness);
         Ok(GraphKind::Members(MemberGraph { n_members, atoms, sharpness, ..default }))
     }
 
     fn examples(&self, default: ExampleGraph) -> PyResult<GraphKind> {
         self.expect_only(&["n_estimators", "n_atoms", "samples_per_atom"])?;
-        let (n_members, atoms) = self.ensemble((default.n_members, default.atoms))?;
+        let (n_members, atoms) = (self.members_or(default.n_members)?, self.atoms_or(default.atoms)?);
         Ok(GraphKind::Examples(ExampleGraph { n_members, atoms, ..default }))
     }
 
-    /// L and K of an ensemble.
-    fn ensemble(&self, (n_members, atoms): (usize, AtomCount)) -> PyResult<(usize, AtomCount)> {
-        let n_members = count("n_estimators", self.n_estimators)?.unwrap_or(n_members);
-        let atoms = match (count("n_atoms", self.n_atoms)?, self.samples_per_atom) {
-            (None, None) => atoms,
-            (Some(1), None) => return Err(PyValueError::new_err("n_atoms=1: must be at least 2")),
-            (Some(n_atoms), None) => AtomCount::Exactly(n_atoms),
-            (None, Some(samples)) => match atoms {
+    /// L of an ensemble.
+    fn members_or(&self, default: usize) -> PyResult<usize> {
+        Ok(count("n_estimators", self.n_estimators)?.unwrap_or(default))
+    }
+
+    /// K of its dictionaries, or of a single one.
+    fn atoms_or(&self, default: AtomCount) -> PyResult<AtomCount> {
+        match (count("n_atoms", self.n_atoms)?, self.samples_per_atom) {
+            (None, None) => Ok(default),
+            (Some(1), None) => Err(PyValueError::new_err("n_atoms=1: must be at least 2")),
+            (Some(n_atoms), None) => Ok(AtomCount::Exactly(n_atoms)),
+            (None, Some(samples)) => Ok(match default {
                 AtomCount::OneFor { most, .. } => AtomCount::OneFor { samples, most },
                 AtomCount::Exactly(_) => AtomCount::one_for(samples),
-            },
+            }),
             (Some(_), Some(_)) => {
-                return Err(PyValueError::new_err(
-                    "n_atoms is the number itself; leave samples_per_atom out, or n_atoms",
-                ));
+                Err(PyValueError::new_err("n_atoms is the number itself; leave samples_per_atom out, or n_atoms"))
             }
-        };
-        Ok((n_members, atoms))
+        }
     }
 
     fn lasso(&self) -> PyResult<Coder> {
@@ -96,10 +97,14 @@ impl GraphParameters {
 
     fn elastic_net(&self) -> PyResult<Coder> {
         self.expect_only(&["lam", "ridge", "coder_tol", "coder_max_iter"])?;
-        let (Some(lam), Some(ridge)) = (self.lam, self.ridge) else {
-            return Err(PyValueError::new_err("method='elastic-net' needs lam and ridge, such as lam=0.2, ridge=0.1"));
+        let default = match (self.lam, self.ridge, SelfExpression::elastic_net().coder) {
+            (Some(lam), Some(ridge), _) => ElasticNet::new(lam, ridge),
+            (None, None, Coder::ElasticNet(default)) => default,
+            _ => {
+                let needs = "needs lam and ridge, such as lam=0.2, ridge=0.1, or neither of them";
+                return Err(PyValueError::new_err(format!("method='elastic-net' {needs}")));
+            }
         };
-        let default = ElasticNet::new(lam, ridge);
         Ok(Coder::ElasticNet(ElasticNet {
             tolerance: self.coder_tol.unwrap_or(default.tolerance),
             max_rounds: count("coder_max_iter", self.coder_max_iter)?.unwrap_or(default.max_rounds),
@@ -110,15 +115,14 @@ impl GraphParameters {
     fn pursuit(&self) -> PyResult<Coder> {
         self.expect_only(&["n_nonzero_coefs"])?;
         let sparsity = count("n_nonzero_coefs", self.n_nonzero_coefs)?;
-        let missing = || PyValueError::new_err("method='omp' needs n_nonzero_coefs, such as n_nonzero_coefs=5");
-        Ok(Coder::omp(sparsity.ok_or_else(missing)?))
+        Ok(sparsity.map_or_else(|| SelfExpression::omp().coder, Coder::omp))
     }
 
     fn dictionary(&self) -> PyResult<GraphKind> {
-        self.expect_only(&["n_atoms", "lam"])?;
-        let missing = || PyValueError::new_err("method='alt-opt' needs n_atoms, such as n_atoms=64");
-        let default = DictionaryGraph::new(count("n_atoms", self.n_atoms)?.ok_or_else(missing)?);
-        Ok(GraphKind::Dictionary(DictionaryGraph { lambda: self.lam.unwrap_or(default.lambda), ..default }))
+        self.expect_only(&["n_atoms", "samples_per_atom", "lam"])?;
+        let default = DictionaryGraph::default();
+        let (atoms, lambda) = (self.atoms_or(default.atoms)?, self.lam.unwrap_or(default.lambda));
+        Ok(GraphKind::Dictionary(DictionaryGraph { atoms, lambda, ..default }))
     }
 
     fn neighbours(&self, default: NeighbourGraph) -> PyResult<GraphKind> {
@@ -159,12 +163,20 @@ fn self_expression(coder: Coder) -> GraphKind {
 /// The defaults of a method's graph, by the names of the estimators.
 pub(crate) fn defaults<'py>(py: Python<'py>, method: &str) -> PyResult<Bound<'py, PyDict>> {
     let defaults = PyDict::new(py);
-    let ensemble = match method.parse().map_err(to_python)? {
+    let atoms = match method.parse().map_err(to_python)? {
         GraphKind::Members(graph) => {
             defaults.set_item("sharpness", graph.sharpness)?;
-            Some((graph.n_members, graph.atoms))
+            defaults.set_item("n_estimators", graph.n_members)?;
+            Some(graph.atoms)
         }
-        GraphKind::Examples(graph) => Some((graph.n_members, graph.atoms)),
+        GraphKind::Examples(graph) => {
+            defaults.set_item("n_estimators", graph.n_members)?;
+            Some(graph.atoms)
+        }
+        GraphKind::Dictionary(graph) => {
+            defaults.set_item("lam", graph.lambda)?;
+            Some(graph.atoms)
+        }
         GraphKind::Neighbours(graph) => {
             defaults.set_item("n_neighbors", graph.count)?;
             None
@@ -177,10 +189,22 @@ pub(crate) fn defaults<'py>(py: Python<'py>, method: &str) -> PyResult<Bound<'py
             defaults.set_item("coder_max_iter", lasso.max_rounds)?;
             None
         }
+        GraphKind::SelfExpression(SelfExpression { coder: Coder::ElasticNet(net) }) => {
+            // In units of the largest useful one, unlike those that are given.
+            defaults.set_item("relative_lam", net.lambda)?;
+            defaults.set_item("relative_ridge", net.ridge)?;
+            defaults.set_item("coder_tol", net.tolerance)?;
+            defaults.set_item("coder_max_iter", net.max_rounds)?;
+            None
+        }
+        GraphKind::SelfExpression(SelfExpression { coder: Coder::Pursuit(pursuit) }) => {
+            defaults.set_item("n_nonzero_coefs", pursuit.sparsity)?;
+            defaults.set_item("error", pursuit.error)?;
+            None
+        }
         _ => None,
     };
-    if let Some((n_members, AtomCount::OneFor { samples, most })) = ensemble {
-        defaults.set_item("n_estimators", n_members)?;
+    if let Some(AtomCount::OneFor { samples, most }) = atoms {
         defaults.set_item("samples_per_atom", samples)?;
         defaults.set_item("most_atoms", most)?;
     }

@@ -29,6 +29,11 @@ its cost, is in [0022](decisions/0022-clusters-by-default.md):
   it is shown beside the score and does not choose, as a bad clustering may be stable.
 """
 
+GUESSING = """\
+`-k auto` takes the number of eigenvalues before the widest gap. Others are compared with it by the factor by
+which they are off, as log₂, with the same rule for what counts.
+"""
+
 
 def page(records: Records, machine: dict[str, str]) -> str:
     """Return the page."""
@@ -46,7 +51,36 @@ def _details(records: Records) -> list[str]:
     parts = ["## Confirmation and choice\n", _comparison(records, ("confirmation", "choice"))]
     parts += ["## One way at a time\n", f"At present: {_present()}.\n"]
     parts += [_comparison(records, ("present", *WAYS))]
-    return [*parts, "## Baselines\n", _comparison(records, ("baseline",))]
+    parts += ["## Baselines\n", _comparison(records, ("baseline",))]
+    return [*parts, *_guesses(records)]
+
+
+def _guesses(records: Records) -> list[str]:
+    header = [
+        "rule",
+        "right, %",
+        "within one, %",
+        "off by a factor of",
+        "log₂ of it less than the first",
+        "counts",
+    ]
+    parts = ["## How many clusters there are\n", GUESSING]
+    titles = {"guess": "The sets above", "guess of known structure": "Samples whose structure is known"}
+    for bench, title in titles.items():
+        found = [record for record in records.measurements if record["bench"] == bench]
+        rows = [
+            [
+                record["contender"],
+                f"{100 * record['right']:.0f}",
+                f"{100 * record['within_one']:.0f}",
+                f"{record['factor']:.2f}",
+                f"{record['less']:+.2f} ± {record['less_error']:.2f}",
+                "yes" if record["counts"] else "",
+            ]
+            for record in found
+        ]
+        parts += [f"{title}, {found[0]['sources']} sources:\n", table(header, rows)] if found else []
+    return parts if len(parts) > 2 else []
 
 
 def _present() -> str:

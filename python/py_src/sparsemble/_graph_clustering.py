@@ -97,9 +97,11 @@ class GraphClustering(ClusterMixin, BaseEstimator):
             found = _native.cluster(samples, parameters, run)
         self._keep(found)
         if parameters["n_clusters"] is None:
+            others = " and ".join(str(count) for count in found["guesses"][1:])
             warnings.warn(
                 f"n_clusters='auto' chose {self.n_clusters_} by the widest gap between eigenvalues, which is "
-                "a guess; look at eigenvalues_, and give n_clusters if you know it",
+                f"a guess{f' (the next widest are after {others})' if others else ''}; look at eigenvalues_, "
+                "and give n_clusters if you know it",
                 UserWarning,
                 stacklevel=2,
             )

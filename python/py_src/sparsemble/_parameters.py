@@ -90,6 +90,8 @@ class ClusteringOutcome(TypedDict):
     vertices: NDArray[np.uint32] | None
     """The vertex of each sample, if equal samples share one."""
     n_clusters: int
+    guesses: list[int]
+    """The numbers before the widest gaps, if the number of clusters is one of them."""
     scale: str
     eigenvalues: NDArray[np.float64]
     embedding: NDArray[np.float64]

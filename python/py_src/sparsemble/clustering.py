@@ -35,16 +35,17 @@ class EnsembleSpectralClustering(GraphClustering):
     ----------
     n_clusters : int or "auto", default=8
         The number of clusters. "auto" takes the number of eigenvalues before the widest gap between two of
-        them, or `max_clusters` if the graph has more separate parts, with a warning that this is a guess.
+        them, or `max_clusters` if the graph has more separate parts, with a warning that this is a guess: on
+        real data it is often wrong.
     method : {"ensemble", "boost-km", "rand-ex-av", "boost-ex", "alt-opt"}, default="ensemble"
         What dictionaries and similarities are, see above.
     n_estimators : int, optional
         The dictionaries. None is 30.
     n_atoms : int, optional
-        The atoms of each dictionary, at least 2 and at most the number of samples that differ. "alt-opt"
-        needs it.
+        The atoms of each dictionary, at least 2 and at most the number of samples that differ.
     samples_per_atom : float, optional
-        The number of atoms by that of the samples, but at most 2048 atoms. None is 8.
+        The number of atoms by that of the samples, but at most 2048 atoms, for "alt-opt" at most 64 atoms.
+        None is 8.
     sharpness : float, optional
         By how much samples count less whose atom is not near to them, at least 1: a coefficient a of a
         sample x counts as a·(a/‖x‖)^(sharpness − 1). None is 8 for "ensemble" and 1 for "boost-km"; the other
@@ -193,11 +194,14 @@ class SparseSubspaceClustering(GraphClustering):
     method : {"l1", "elastic-net", "omp", "neighbours"}, default="l1"
         How samples are coded, see above.
     lam : float, optional
-        λ, without ½, for samples of unit norm. None is 0.2 for "l1".
+        λ, without ½, for samples of unit norm. None is 0.2 for "l1", and for "elastic-net" 0.02 of the λ
+        above which the code of the sample would be zero: γ = 50 γ₀ of You, Li, Robinson and Vidal (2016).
     ridge : float, optional
-        ρ of the elastic net.
+        ρ of the elastic net; given with `lam` or not at all. None is 0.0005 of that same λ, the mixture 0.95
+        of the same authors.
     n_nonzero_coefs : int, optional
-        The samples in one code of "omp".
+        The samples in one code of "omp". None is 10, or as many as leave an error of 1e-6, as of You,
+        Robinson and Vidal (2016).
     n_neighbors : int, optional
         The nearest samples of each. None is 10.
     centre, scale, unit_norm

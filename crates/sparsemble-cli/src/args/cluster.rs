@@ -24,7 +24,7 @@ pub(crate) struct ClusterArguments {
     #[arg(value_name = "FILE")]
     pub(crate) samples: PathBuf,
 
-    /// How many clusters, or `auto` to guess by the gap between eigenvalues.
+    /// How many clusters, or `auto` to guess by the widest gap between eigenvalues, which on real data is often wrong.
     #[arg(short = 'k', long, value_name = "K")]
     pub(crate) clusters: Count,
 
@@ -38,8 +38,9 @@ pub(crate) struct ClusterArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) label_column: Option<String>,
 
-    /// How samples are compared: ensemble, boost-km, boost-ex, rand-ex-av, l1, elastic-net:lambda=0.2,ridge=0.1,
-    /// omp:sparsity=5, alt-opt:atoms=64 or neighbours; each may have settings, as in ensemble:members=30,atoms=500.
+    /// How samples are compared: ensemble, boost-km, boost-ex, rand-ex-av, l1, elastic-net, omp, alt-opt or neighbours. Each
+    /// may have settings, as in ensemble:members=30,atoms=500, l1:lambda=0.2, elastic-net:lambda=0.2,ridge=0.1,
+    /// omp:sparsity=5, alt-opt:atoms=64 or neighbours:count=10.
     #[arg(long, value_name = "GRAPH", default_value_t, value_parser = parsed::<GraphKind>)]
     pub(crate) method: GraphKind,
 

@@ -22,13 +22,16 @@ const LLOYD: (usize, f64) = (300, 1e-6);
 /// The most starts that are kept side by side.
 const AT_ONCE: usize = 64;
 
+/// How many guesses are told.
+const GUESSES: usize = 3;
+
 /// How many clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clusters {
     /// So many.
     Count(usize),
     /// As many as there are eigenvalues before the widest gap between two of them; if the graph has more components than
-    /// `most`, then `most`. This is a guess.
+    /// `most`, then `most`. This is a guess, see [`SpectralClusters::guesses`].
     Automatic {
         /// No more than these.
         most: usize,
@@ -120,8 +123,9 @@ pub struct SpectralClusters {
     pub labels: Vec<u32>,
     /// How many vertices each cluster has; none where there are fewer different coordinates than clusters.
     pub counts: Vec<usize>,
-    /// Whether the number of clusters is a guess.
-    pub guessed: bool,
+    /// If the number of clusters is a guess, the numbers of eigenvalues before the widest gaps, three at most and the widest
+    /// first, which was taken; none if the number was given.
+    pub guesses: Vec<usize>,
     /// The leading eigenvalues of D^(−1/2) S D^(−1/2), falling: those of the coordinates, or more for a guess.
     pub eigenvalues: Vec<f64>,
     /// The coordinates of the vertices, e × T, each of norm 1 or zero.
@@ -219,9 +223,12 @@ impl SpectralClustering {
     ) -> Result<SpectralClusters> {
         self.check()?;
         let vertices = eigenvectors.vectors.columns();
-        let count = match self.clusters {
-            Clusters::Count(count) => count,
-            Clusters::Automatic { most } => guess(eigenvectors, most),
+        let (count, guesses) = match self.clusters {
+            Clusters::Count(count) => (count, Vec::new()),
+            Clusters::Automatic { most } => {
+                let guesses = guesses(eigenvectors, most);
+                (guesses[0], guesses)
+            }
         };
         let embedding = eigenvectors.embedding(self.vectors.unwrap_or(count.saturating_mul(2)), self.power);
         let mut masses = Masses::new(masses, vertices)?.values().into_owned();
@@ -240,7 +247,7 @@ impl SpectralClustering {
         Ok(SpectralClusters {
             labels: best.assignments,
             counts,
-            guessed: matches!(self.clusters, Clusters::Automatic { .. }),
+            guesses,
             eigenvalues: eigenvectors.values.clone(),
             embedding,
             residual: eigenvectors.residual,
@@ -317,18 +324,15 @@ impl SpectralClustering {
     }
 }
 
-/// The number of eigenvalues before the widest gap, at most so many; the first among equals. Each component has an
+/// The numbers of eigenvalues before the widest gaps, each at most so many; the first among equals. Each component has an
 /// eigenvalue one, and there is no gap between these: if they are all that is seen, there are as many clusters as may be.
-fn guess(eigenvectors: &Eigenvectors, most: usize) -> usize {
+fn guesses(eigenvectors: &Eigenvectors, most: usize) -> Vec<usize> {
     let parts = eigenvectors.components.clamp(1, most);
     let gaps = eigenvectors.values.windows(2).map(|pair| pair[0] - pair[1]);
-    let mut best = (parts, f64::NEG_INFINITY);
-    for (count, gap) in gaps.take(most).enumerate().skip(parts - 1) {
-        if gap > best.1 {
-            best = (count + 1, gap);
-        }
-    }
-    best.0
+    let mut gaps: Vec<(usize, f64)> = (1..).zip(gaps).take(most).skip(parts - 1).collect();
+    gaps.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let guesses: Vec<usize> = gaps.into_iter().map(|(count, _)| count).take(GUESSES).collect();
+    if guesses.is_empty() { vec![parts] } else { guesses }
 }
 
 /// The coordinates of vertices drawn by their masses, none twice.
@@ -395,7 +399,7 @@ mod tests {
                     clustering.first_centers = first_centers;
                     let found = fit(&clustering, &graph).unwrap();
                     assert!(separates(&sizes, &found.labels), "{clustering:?}: {:?}", found.labels);
-                    assert!(found.converged && !found.guessed);
+                    assert!(found.converged && found.guesses.is_empty());
                     assert_eq!(found.counts.iter().sum::<usize>(), 43);
                 }
             }
@@ -406,7 +410,11 @@ mod tests {
     fn the_number_of_clusters_is_guessed_by_the_gap() {
         let sizes = [12, 9, 15];
         let found = fit(&SpectralClustering::new(Clusters::Automatic { most: 10 }), &cliques(&sizes, 0.1)).unwrap();
-        assert!(found.guessed && found.counts.len() == 3 && separates(&sizes, &found.labels));
+        assert!(found.guesses[0] == 3 && found.counts.len() == 3 && separates(&sizes, &found.labels));
+        // The next widest gaps, of the eigenvalues that are there.
+        let gap = |count: usize| found.eigenvalues[count - 1] - found.eigenvalues[count];
+        assert!(found.guesses.len() == 3 && found.guesses.is_sorted_by(|a, b| gap(*a) >= gap(*b)));
+        assert!((1..=10).all(|count| found.guesses.contains(&count) || gap(count) <= gap(found.guesses[2])));
         let one = fit(&SpectralClustering::new(Clusters::Automatic { most: 99 }), &cliques(&[9], 0.0)).unwrap();
         assert_eq!(one.counts, [9]);
     }

@@ -20,7 +20,7 @@ use super::{
 /// | text | coder |
 /// | --- | --- |
 /// | `lasso:lambda=0.2` | [`Lasso`]; instead of `lambda` also `relative`, `error` or `l1_norm`; `nonnegative`, `tolerance`, `max_rounds` |
-/// | `elastic-net:lambda=0.2,ridge=0.1` | [`ElasticNet`]; `tolerance`, `max_rounds` |
+/// | `elastic-net:lambda=0.2,ridge=0.1` | [`ElasticNet`]; `relative`, `nonnegative`, `tolerance`, `max_rounds` |
 /// | `omp:sparsity=5` | [`Pursuit`]; also `ormp` and `mp`, and `error` or `gain` instead of or beside `sparsity` |
 /// | `one-sparse` | [`OneSparse`]; `atoms`, `nonnegative` |
 ///
@@ -140,6 +140,7 @@ fn elastic_net(spec: &mut Spec<'_>) -> Result<ElasticNet> {
     };
     let default = ElasticNet::new(lambda, ridge);
     Ok(ElasticNet {
+        relative: spec.flag("relative"),
         nonnegative: spec.flag("nonnegative"),
         tolerance: spec.value("tolerance")?.unwrap_or(default.tolerance),
         max_rounds: spec.value("max_rounds")?.unwrap_or(default.max_rounds),
@@ -185,6 +186,7 @@ impl Display for ElasticNet {
         let settings = [
             Some(format!("lambda={}", self.lambda)),
             Some(format!("ridge={}", self.ridge)),
+            flag("relative", self.relative),
             flag("nonnegative", self.nonnegative),
             unless(&default.tolerance, "tolerance", &self.tolerance),
             unless(&default.max_rounds, "max_rounds", &self.max_rounds),
@@ -250,8 +252,8 @@ mod tests {
             (Coder::Lasso(Lasso::new(Penalty::L1Norm(2.5))), "lasso:l1_norm=2.5"),
             (Coder::ElasticNet(ElasticNet::new(0.2, 0.05)), "elastic-net:lambda=0.2,ridge=0.05"),
             (
-                Coder::ElasticNet(ElasticNet { nonnegative: true, ..ElasticNet::new(0.2, 0.05) }),
-                "elastic-net:lambda=0.2,ridge=0.05,nonnegative",
+                Coder::ElasticNet(ElasticNet { relative: true, nonnegative: true, ..ElasticNet::new(0.2, 0.05) }),
+                "elastic-net:lambda=0.2,ridge=0.05,relative,nonnegative",
             ),
             (Coder::omp(5), "omp:sparsity=5"),
             (

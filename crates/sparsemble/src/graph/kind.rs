@@ -24,10 +24,10 @@ use super::{
 /// | `ensemble` | [`MemberGraph`], the recommended one; `members`, `atoms`, `samples_per_atom`, `most_atoms`, `refinements`, `sharpness`, `signed` |
 /// | `boost-km` | [`MemberGraph::boost_km`]; `members`, `atoms`, `samples_per_atom`, `most_atoms`, `refinements`, `sharpness`, `nonnegative` |
 /// | `rand-ex-av`, `boost-ex` | [`ExampleGraph`]; `members`, `atoms`, `samples_per_atom`, `most_atoms`, `nonnegative` |
-/// | `l1:lambda=0.2` | [`SelfExpression`] by the lasso, SSC-BP; the settings of `lasso`, see [`Coder`] |
-/// | `elastic-net:lambda=0.2,ridge=0.1` | [`SelfExpression`] by the elastic net, EnSC |
-/// | `omp:sparsity=5` | [`SelfExpression`] by orthogonal matching pursuit, SSC-OMP; any other coder by its own name |
-/// | `alt-opt:atoms=64` | [`DictionaryGraph`]; `lambda`, `max_iterations` |
+/// | `l1` | [`SelfExpression`] by the lasso, SSC-BP; the settings of `lasso`, see [`Coder`], as in `l1:lambda=0.2` |
+/// | `elastic-net` | [`SelfExpression::elastic_net`], EnSC; or the settings of the coder, as in `elastic-net:lambda=0.2,ridge=0.1` |
+/// | `omp` | [`SelfExpression::omp`], SSC-OMP; or the settings of the coder, as in `omp:sparsity=5`; any other coder by its own name |
+/// | `alt-opt` | [`DictionaryGraph`]; `atoms`, `samples_per_atom`, `most_atoms`, `lambda`, `max_iterations` |
 /// | `neighbours` | [`NeighbourGraph`]; `count` |
 ///
 /// ```
@@ -103,7 +103,7 @@ impl FromStr for GraphKind {
             }
             _ => {
                 return Err(spec.refuse(
-                    "is not known; write ensemble, boost-km, boost-ex, rand-ex-av, l1, elastic-net:…, omp:…, alt-opt:atoms=… or neighbours",
+                    "is not known; write ensemble, boost-km, boost-ex, rand-ex-av, l1, elastic-net, omp, alt-opt or neighbours",
                 ));
             }
         };
@@ -116,7 +116,7 @@ fn members(spec: &mut Spec<'_>, default: MemberGraph) -> Result<MemberGraph> {
     let other_signs = spec.flag(if default.nonnegative { "signed" } else { "nonnegative" });
     Ok(MemberGraph {
         n_members: spec.value("members")?.unwrap_or(default.n_members),
-        atoms: atoms(spec)?,
+        atoms: atoms(spec, default.atoms)?,
         refinements: spec.value("refinements")?.unwrap_or(default.refinements),
         sharpness: spec.value("sharpness")?.unwrap_or(default.sharpness),
         nonnegative: default.nonnegative != other_signs,
@@ -127,27 +127,38 @@ fn members(spec: &mut Spec<'_>, default: MemberGraph) -> Result<MemberGraph> {
 fn examples(spec: &mut Spec<'_>, default: ExampleGraph) -> Result<ExampleGraph> {
     Ok(ExampleGraph {
         n_members: spec.value("members")?.unwrap_or(default.n_members),
-        atoms: atoms(spec)?,
+        atoms: atoms(spec, default.atoms)?,
         nonnegative: spec.flag("nonnegative"),
         ..default
     })
 }
 
-fn atoms(spec: &mut Spec<'_>) -> Result<AtomCount> {
+fn atoms(spec: &mut Spec<'_>, default: AtomCount) -> Result<AtomCount> {
     let exactly = spec.value("atoms")?.map(AtomCount::Exactly);
     let (samples, most) = (spec.value("samples_per_atom")?, spec.value("most_atoms")?);
     if exactly.is_some() && (samples.is_some() || most.is_some()) {
         return Err(spec.refuse("`atoms` is the number itself; leave samples_per_atom and most_atoms out"));
     }
-    let shared =
-        AtomCount::OneFor { samples: samples.unwrap_or(AtomCount::SAMPLES), most: most.unwrap_or(AtomCount::MOST) };
-    Ok(exactly.unwrap_or(shared))
+    let (usual_samples, usual_most) = shares(default);
+    let (samples, most) = (samples.unwrap_or(usual_samples), most.unwrap_or(usual_most));
+    Ok(exactly.unwrap_or(AtomCount::OneFor { samples, most }))
 }
 
-/// The text of a coder, in which the lasso is called by the name of its graph and may be without settings.
+/// Samples for an atom and the most atoms; those of ensembles where a number is given instead.
+fn shares(atoms: AtomCount) -> (f64, usize) {
+    match atoms {
+        AtomCount::OneFor { samples, most } => (samples, most),
+        AtomCount::Exactly(_) => (AtomCount::SAMPLES, AtomCount::MOST),
+    }
+}
+
+/// The text of a coder, in which the lasso is called by the name of its graph and those of the literature may be without
+/// settings.
 fn coded(text: &str) -> Result<SelfExpression> {
     let coder = match text.trim() {
         "l1" => SelfExpression::default().coder,
+        "elastic-net" => SelfExpression::elastic_net().coder,
+        "omp" => SelfExpression::omp().coder,
         text => {
             text.replacen("l1", "lasso", usize::from(text.starts_with("l1"))).parse().map_err(|error| match error {
                 // In the words that were given.
@@ -160,14 +171,11 @@ fn coded(text: &str) -> Result<SelfExpression> {
 }
 
 fn dictionary(spec: &mut Spec<'_>) -> Result<DictionaryGraph> {
-    let Some(n_atoms) = spec.value("atoms")? else {
-        return Err(spec.refuse("needs atoms, the size of the dictionary"));
-    };
-    let default = DictionaryGraph::new(n_atoms);
+    let default = DictionaryGraph::default();
     Ok(DictionaryGraph {
+        atoms: atoms(spec, default.atoms)?,
         lambda: spec.value("lambda")?.unwrap_or(default.lambda),
         max_iterations: spec.value("max_iterations")?.unwrap_or(default.max_iterations),
-        ..default
     })
 }
 
@@ -190,7 +198,7 @@ impl Display for MemberGraph {
             MemberLearner::Centers => ("boost-km", Self::boost_km()),
         };
         let signs = if default.nonnegative { "signed" } else { "nonnegative" };
-        let [atoms, most] = texts(self.atoms);
+        let [atoms, most] = texts(self.atoms, default.atoms);
         let settings = [
             unless(&default.n_members, "members", &self.n_members),
             atoms,
@@ -209,17 +217,18 @@ impl Display for ExampleGraph {
             ExampleWeights::Averaged => "rand-ex-av",
             ExampleWeights::Boosted => "boost-ex",
         };
-        let [atoms, most] = texts(self.atoms);
+        let [atoms, most] = texts(self.atoms, Self::default().atoms);
         let members = unless(&Self::default().n_members, "members", &self.n_members);
         write(f, name, [members, atoms, most, flag("nonnegative", self.nonnegative)])
     }
 }
 
-fn texts(atoms: AtomCount) -> [Option<String>; 2] {
+fn texts(atoms: AtomCount, default: AtomCount) -> [Option<String>; 2] {
+    let (usual_samples, usual_most) = shares(default);
     match atoms {
         AtomCount::Exactly(number) => [Some(format!("atoms={number}")), None],
         AtomCount::OneFor { samples, most } => {
-            [unless(&AtomCount::SAMPLES, "samples_per_atom", &samples), unless(&AtomCount::MOST, "most_atoms", &most)]
+            [unless(&usual_samples, "samples_per_atom", &samples), unless(&usual_most, "most_atoms", &most)]
         }
     }
 }
@@ -234,9 +243,11 @@ impl Display for SelfExpression {
 
 impl Display for DictionaryGraph {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let default = Self::new(self.n_atoms);
+        let default = Self::default();
+        let [atoms, most] = texts(self.atoms, default.atoms);
         let settings = [
-            Some(format!("atoms={}", self.n_atoms)),
+            atoms,
+            most,
             unless(&default.lambda, "lambda", &self.lambda),
             unless(&default.max_iterations, "max_iterations", &self.max_iterations),
         ];
@@ -273,16 +284,28 @@ mod tests {
             ),
             (GraphKind::SelfExpression(SelfExpression::default()), "l1:lambda=0.2"),
             (GraphKind::SelfExpression(SelfExpression { coder: Coder::omp(5) }), "omp:sparsity=5"),
-            (GraphKind::Dictionary(DictionaryGraph::new(64)), "alt-opt:atoms=64"),
+            (GraphKind::SelfExpression(SelfExpression::elastic_net()), "elastic-net:lambda=0.02,ridge=0.0005,relative"),
+            (GraphKind::SelfExpression(SelfExpression::omp()), "omp:sparsity=10,error=0.000001"),
+            (GraphKind::Dictionary(DictionaryGraph::default()), "alt-opt"),
             (
-                GraphKind::Dictionary(DictionaryGraph { lambda: 0.1, max_iterations: 3, ..DictionaryGraph::new(9) }),
+                GraphKind::Dictionary(DictionaryGraph { atoms: AtomCount::Exactly(9), lambda: 0.1, max_iterations: 3 }),
                 "alt-opt:atoms=9,lambda=0.1,max_iterations=3",
+            ),
+            (
+                GraphKind::Dictionary(DictionaryGraph { atoms, ..DictionaryGraph::default() }),
+                "alt-opt:samples_per_atom=32,most_atoms=500",
             ),
             (GraphKind::Neighbours(NeighbourGraph::default()), "neighbours"),
         ];
         for (kind, text) in kinds {
             assert_eq!(kind.to_string(), text);
             assert_eq!(text.parse::<GraphKind>().unwrap(), kind);
+        }
+        for name in
+            ["ensemble", "boost-km", "boost-ex", "rand-ex-av", "l1", "elastic-net", "omp", "alt-opt", "neighbours"]
+        {
+            let kind: GraphKind = name.parse().unwrap();
+            assert!(kind.to_string().starts_with(name));
         }
         assert_eq!("l1".parse::<GraphKind>().unwrap().to_string(), "l1:lambda=0.2");
         assert_eq!(" l1 : relative = 0.1".parse::<GraphKind>().unwrap().to_string(), "l1:relative=0.1");
@@ -297,8 +320,9 @@ mod tests {
             ("ensemble:nonnegative", "has no setting `nonnegative`"),
             ("boost-ex:atoms=3,most_atoms=9", "leave samples_per_atom"),
             ("l1:sparsity=3", "needs exactly one of lambda"),
-            ("omp", "needs sparsity"),
-            ("alt-opt", "needs atoms"),
+            ("elastic-net:ridge=0.1", "needs lambda and ridge"),
+            ("omp:tolerance=1", "needs sparsity"),
+            ("alt-opt:atoms=3,most_atoms=9", "leave samples_per_atom"),
         ] {
             let message = text.parse::<GraphKind>().unwrap_err().to_string();
             assert!(message.contains(part), "{message}");

@@ -1,7 +1,7 @@
 //! Graphs of samples coded by each other: X ≈ XA with a_ii = 0 (§V, Eq. (17)).
 
 use crate::blocks::Run;
-use crate::coding::{Coder, CodingBasis, Samples, SparseCoder};
+use crate::coding::{Coder, CodingBasis, ElasticNet, Pursuit, Samples, SparseCoder};
 use crate::error::Result;
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
@@ -15,7 +15,7 @@ use super::{BuiltGraph, Graph, check_samples};
 /// | `coder` | λ | lasso, λ = 0.2 | how each sample is coded by the others |
 ///
 /// With the lasso this is the l1 graph, or sparse subspace clustering by basis pursuit (SSC-BP); with the elastic net it is
-/// EnSC, with orthogonal matching pursuit SSC-OMP.
+/// EnSC ([`elastic_net`](Self::elastic_net)), with orthogonal matching pursuit SSC-OMP ([`omp`](Self::omp)).
 ///
 /// Merge equal samples before ([`Duplicates`](crate::clustering::Duplicates)): each would be coded by its twin alone.
 ///
@@ -58,6 +58,25 @@ impl Default for SelfExpression {
 }
 
 impl SelfExpression {
+    /// EnSC as it is usually set, for samples of unit norm: λ is a fiftieth of each sample's λ_max, and 5 % of the price of a
+    /// code are for its squares.
+    ///
+    /// These are γ = 50·γ₀ and λ = 0.95 of You, Li, Robinson and Vidal, "Oracle based active set algorithm for scalable
+    /// elastic net subspace clustering" (2016), whose λ‖a‖₁ + (1 − λ)/2·‖a‖² + γ/2·‖x − Xa‖² is ours times γ/2; no label was
+    /// looked at.
+    pub fn elastic_net() -> Self {
+        Self { coder: Coder::ElasticNet(ElasticNet { relative: true, ..ElasticNet::new(0.02, 0.0005) }) }
+    }
+
+    /// SSC-OMP as it is usually set, for samples of unit norm: at most ten samples in a code, fewer if they leave an error of
+    /// 10⁻⁶ or if there are fewer features.
+    ///
+    /// These are the settings of You, Robinson and Vidal, "Scalable sparse subspace clustering by orthogonal matching
+    /// pursuit" (2016); no label was looked at.
+    pub fn omp() -> Self {
+        Self { coder: Coder::Pursuit(Pursuit { error: Some(1e-6), ..Pursuit::omp(10) }) }
+    }
+
     /// Codes each sample by the others.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use crate::problems::{Values, cases, columns};
 
 const SEED: u64 = 11;
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "ensemble:members=4",
     "ensemble:members=3,refinements=0,signed",
     "boost-km:members=3",
@@ -24,6 +24,7 @@ const KINDS: [&str; 10] = [
     "boost-ex:members=4",
     "l1:lambda=0.3",
     "elastic-net:lambda=0.2,ridge=0.1",
+    "elastic-net",
     "omp:sparsity=3",
     "alt-opt:atoms=6,max_iterations=3",
     "neighbours:count=3",
@@ -243,7 +244,7 @@ fn the_l1_graph_codes_each_sample_in_the_dictionary_of_the_others() {
 #[test]
 fn the_graph_of_a_dictionary_joins_samples_that_use_the_same_atoms() {
     let samples = near_lines(6, 8, 60, 4);
-    let graph = DictionaryGraph { max_iterations: 4, ..DictionaryGraph::new(7) };
+    let graph = DictionaryGraph { atoms: AtomCount::Exactly(7), max_iterations: 4, ..DictionaryGraph::default() };
     let start = Centers::new(7).start(samples.view(), None, SEED, Run::threads(1)).unwrap();
     let learning = AltOpt { max_iterations: 4, ..AltOpt::lambda(0.2) };
     let dictionary = learning.fit(samples.view(), None, &start, Run::threads(1)).unwrap().dictionary;

@@ -14,7 +14,7 @@ use sparsemble::coding::SparseCodes;
 use sparsemble::graph::Graph;
 use sparsemble::matrix_file::{self, Classes, LabelledSamples, read_labelled_watched};
 use sparsemble::metrics::Agreement;
-use sparsemble::{Run, Scalar};
+use sparsemble::{Error, Run, Scalar};
 
 use crate::args::ClusterArguments;
 use crate::batch::renamed;
@@ -77,7 +77,9 @@ fn cluster<T: Scalar>(arguments: &ClusterArguments) -> Result<()> {
         since = Instant::now();
         progress.say(doing(stage).to_owned());
     };
-    let clusters = clustering.fit(data.samples.view(), arguments.seed, &mut watch, run)?;
+    let clusters = clustering
+        .fit(data.samples.view(), arguments.seed, &mut watch, run)
+        .map_err(|error| in_words_of_the_file(error, arguments, &data.names))?;
     drop(progress);
     let agreement = |classes: Classes| -> Result<_> {
         let agreement = Agreement::between(&classes.of_samples, &clusters.labels)?;
@@ -87,6 +89,17 @@ fn cluster<T: Scalar>(arguments: &ClusterArguments) -> Result<()> {
     let found = Found { clusters, seconds, classes };
     write(arguments, &found)?;
     report(arguments, &found)
+}
+
+/// Names the file, the row and the column of what is no finite number; features are counted without the classes.
+fn in_words_of_the_file(error: Error, arguments: &ClusterArguments, names: &[String]) -> anyhow::Error {
+    let Error::NotFinite { what: "samples", row: feature, column: sample } = error else { return error.into() };
+    let file = arguments.samples.display();
+    let column = match names.get(feature).filter(|name| !name.is_empty()) {
+        Some(name) => format!("column {name:?}"),
+        None => format!("feature {}", feature + 1),
+    };
+    anyhow!("{file}: row {} of the samples, {column}: NaN or infinite; give a number, or leave the row out", sample + 1)
 }
 
 /// Says so if a column looks like the classes, or like the numbers of the rows, and is taken for a feature.
@@ -173,8 +186,13 @@ fn report(arguments: &ClusterArguments, found: &Found) -> Result<()> {
     let files: Vec<String> = files.into_iter().flatten().map(|path| path.display().to_string()).collect();
     lines.push(format!("wrote {}", files.join(", ")));
     print(arguments.run.json, &object(arguments, found), &lines.join("\n"))?;
-    if vertices.guessed {
-        warn("the number of clusters is a guess by the gap between eigenvalues; give -k if you know it")?;
+    if let [taken, others @ ..] = &vertices.guesses[..] {
+        let others: Vec<String> = others.iter().map(usize::to_string).collect();
+        let next =
+            if others.is_empty() { String::new() } else { format!(", the next widest after {}", others.join(" and ")) };
+        warn(&format!(
+            "the number of clusters, {taken}, is a guess by the widest gap between eigenvalues{next}; give -k if you know it"
+        ))?;
     }
     if clusters.zero_samples > 0 {
         let text = "samples are the same as the mean and have no direction; they go where empty vertices go";
@@ -233,7 +251,7 @@ fn object(arguments: &ClusterArguments, found: &Found) -> Value {
         "n_samples": clusters.labels.len(),
         "n_different": clusters.duplicates.representatives().len(),
         "n_clusters": count,
-        "guessed": vertices.guessed,
+        "guesses": vertices.guesses,
         "scale": clusters.scale.to_string(),
         "neighbours": clusters.similarity.graph().map(|built| built.report.mean_neighbours),
         "eigenvalues": vertices.eigenvalues,

@@ -50,7 +50,7 @@ pub(super) fn of(arguments: &ClusterArguments, found: &Found) -> Result<String> 
     let mut settings = vec![
         ("samples", arguments.samples.display().to_string()),
         ("method", arguments.method.to_string()),
-        ("clusters", vertices.counts.len().to_string() + if vertices.guessed { ", a guess" } else { "" }),
+        ("clusters", vertices.counts.len().to_string() + if vertices.guesses.is_empty() { "" } else { ", a guess" }),
         ("features divided by", clusters.scale.to_string()),
         ("seed", arguments.seed.to_string()),
     ];

@@ -28,6 +28,7 @@ const NEWCOMERS: usize = 64;
 /// | --- | --- | --- | --- | --- |
 /// | `lambda` | λ | – | how sparse | > 0 |
 /// | `ridge` | ρ | – | how alike the coefficients of like atoms | > 0; for zero use [`Lasso`](super::Lasso) |
+/// | `relative` | | `false` | λ in units of each sample's own [`lambda_max`](super::lambda_max), ρ of that divided by ‖x‖ | |
 /// | `nonnegative` | a ≥ 0 | `false` | allow only positive coefficients | |
 /// | `tolerance` | | 10⁻⁶ | largest duality gap, as a fraction of ‖x‖² | > 0 |
 /// | `max_rounds` | | 100 | passes over the dictionary | ≥ 1 |
@@ -64,6 +65,9 @@ pub struct ElasticNet {
     pub lambda: f64,
     /// ρ.
     pub ridge: f64,
+    /// Whether λ is in units of each sample's own λ_max, above which its code is zero, and ρ of λ_max/‖x‖: codes then do not
+    /// depend on how large samples are.
+    pub relative: bool,
     /// Allow only positive coefficients.
     pub nonnegative: bool,
     /// The largest duality gap of a finished sample, as a fraction of its energy ‖x‖².
@@ -75,7 +79,16 @@ pub struct ElasticNet {
 impl ElasticNet {
     /// The default settings.
     pub fn new(lambda: f64, ridge: f64) -> Self {
-        Self { lambda, ridge, nonnegative: false, tolerance: 1e-6, max_rounds: 100 }
+        Self { lambda, ridge, relative: false, nonnegative: false, tolerance: 1e-6, max_rounds: 100 }
+    }
+
+    /// λ/2 and ρ for a sample divided by `scale`, given its largest correlation with an atom and its energy after that.
+    fn prices(&self, scale: f64, largest: f64, energy: f64) -> (f64, f64) {
+        if self.relative {
+            (self.lambda * largest, self.ridge * 2.0 * largest / energy.max(f64::MIN_POSITIVE).sqrt())
+        } else {
+            (0.5 * self.lambda / scale, self.ridge)
+        }
     }
 
     fn check(&self) -> Result<()> {
@@ -140,6 +153,8 @@ struct Block<'b, T> {
 struct State {
     active: ActiveSet,
     excluded: Option<usize>,
+    mu: f64,
+    ridge: f64,
     gap: f64,
     rounds: usize,
     status: Option<SampleStatus>,
@@ -204,13 +219,11 @@ impl<'b, T: Scalar> Block<'b, T> {
     fn certify_or_solve(&mut self, slot: usize, pulse: &Pulse<'_>) {
         let i = self.live[slot];
         let (x, residual, state) = (self.x.padded(i), self.residuals.padded_mut(i), &mut self.states[i]);
-        // In terms of a sample divided by its scale.
-        let (mu, ridge) = (0.5 * self.coder.lambda / self.scales[i], self.coder.ridge);
         let correlations = self.correlations.of_mut(slot);
         let mut squares = 0.0;
         for (&atom, &a) in state.active.atoms.iter().zip(&state.active.coefficients) {
             let correlation = &mut correlations[atom as usize];
-            *correlation = T::from_f64(correlation.to_f64() - ridge * a);
+            *correlation = T::from_f64(correlation.to_f64() - state.ridge * a);
             squares += a * a;
         }
         if let Some(atom) = state.excluded {
@@ -221,7 +234,12 @@ impl<'b, T: Scalar> Block<'b, T> {
             correlations.iter_mut().filter(|c| **c < T::ZERO).for_each(|c| *c = T::ZERO);
         }
         let largest = correlations.iter().fold(T::ZERO, |most, c| if c.abs() > most { c.abs() } else { most });
-        let energies = (product(x, x), product(x, residual), product(residual, residual) + ridge * squares);
+        let energy = product(x, x);
+        if state.rounds == 0 {
+            (state.mu, state.ridge) = self.coder.prices(self.scales[i], largest.to_f64(), energy);
+        }
+        let (mu, ridge) = (state.mu, state.ridge);
+        let energies = (energy, product(x, residual), product(residual, residual) + ridge * squares);
         let before =
             std::mem::replace(&mut state.gap, gap_of_products(energies, mu, state.active.penalty(), largest.to_f64()));
         state.rounds += 1;
