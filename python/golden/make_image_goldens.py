@@ -6,6 +6,7 @@ Run from anywhere, with Pillow and scikit-image installed:
 
 The files go to crates/sparsemble/tests/it/golden/, where `golden_image.rs` reads them. Pillow's antialiased
 bicubic is MATLAB's but at the border, which it cuts off instead of mirroring: tests compare what is inside.
+Whole pictures are compared with MATLAB's rule written down once more here, pixel by pixel.
 """
 
 from pathlib import Path
@@ -25,6 +26,36 @@ def resized(picture, factor, method):
     """Resize by Pillow in floating point."""
     size = (round(WIDTH * factor), round(HEIGHT * factor))
     return np.asarray(Image.fromarray(picture.astype(np.float32)).resize(size, method))
+
+
+def mirrored(picture, scale):
+    """Resize bicubically by MATLAB's rule: wider by 1 / scale when smaller, mirrored at the border."""
+    for _ in range(2):
+        picture = np.array([mirrored_line(line, scale) for line in picture]).T
+    return picture
+
+
+def mirrored_line(line, scale):
+    """Resize a line; every new pixel is a weighted mean of those within reach of its centre."""
+    reach = 2 / min(scale, 1)
+    new = []
+    for i in range(int(np.ceil(len(line) * scale))):
+        centre = (i + 0.5) / scale - 0.5
+        total = weights = 0.0
+        for j in range(int(np.floor(centre - reach)), int(np.ceil(centre + reach)) + 1):
+            weight = cubic(abs(centre - j) * min(scale, 1))
+            place = j % (2 * len(line))
+            total += weight * line[min(place, 2 * len(line) - 1 - place)]
+            weights += weight
+        new.append(total / weights)
+    return new
+
+
+def cubic(x):
+    """Return Keys' kernel with a = -1/2."""
+    if x <= 1:
+        return 1.5 * x**3 - 2.5 * x**2 + 1
+    return -0.5 * x**3 + 2.5 * x**2 - 4 * x + 2 if x <= 2 else 0.0
 
 
 def similarity(a, b):
@@ -47,6 +78,9 @@ def references():
         "doubled": (resized(picture, 2, bicubic), "twice as large, bicubic"),
         "halved": (halved, "half as large, bicubic"),
         "third": (resized(picture, 1 / 3, bicubic), "a third as large, bicubic"),
+        "mirrored_doubled": (mirrored(picture, 2), "twice as large, by MATLAB's rule"),
+        "mirrored_halved": (mirrored(picture, 1 / 2), "half as large, by MATLAB's rule"),
+        "mirrored_third": (mirrored(picture, 1 / 3), "a third as large, by MATLAB's rule"),
         "lanczos": (resized(picture, 3 / 4, lanczos), "three quarters as large, Lanczos"),
         "noisy": (noisy, "the picture with noise"),
         "enlarged": (enlarged, "the picture halved and doubled"),

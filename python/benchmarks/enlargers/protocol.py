@@ -51,6 +51,22 @@ def imresize(picture: np.ndarray, scale: float) -> np.ndarray:
     return _weights(picture.shape[0], scale) @ picture @ _weights(picture.shape[1], scale).T
 
 
+def back_projected(small: np.ndarray, scale: int) -> np.ndarray:
+    """Return a picture enlarged by bicubic interpolation and made to fit the small one, in 20 turns (Eq. 16).
+
+    What a turn adds is blurred by the square of a Gaussian over 5 × 5 pixels, as Yang et al. do.
+    """
+    blur = np.exp(-(np.arange(-2, 3) ** 2))
+    blur /= blur.sum()
+    large = imresize(small, scale)
+    for _ in range(20):
+        missing = imresize(small - imresize(large, 1 / scale), scale)
+        for axis in (0, 1):
+            missing = np.apply_along_axis(np.convolve, axis, missing, blur, mode="same")
+        large = large + missing
+    return large
+
+
 def _weights(length: int, scale: float) -> np.ndarray:
     """Return the share of each old pixel, a column, in each new one, a row."""
     new = int(np.ceil(length * scale))

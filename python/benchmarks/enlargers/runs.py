@@ -11,6 +11,10 @@ from shared.data import ROOT
 SETS = ("Set5", "Set14")
 SHIPPED = {2: ["--atoms", "640"], 3: [], 4: ["--parts", "36"]}
 """How the models of the package were trained, by scale: see crates/sparsemble/models/README.md."""
+UNREDUCED = {
+    scale: ["--precision", "full", "--directions", "200", "--parts", str(9 * scale**2)] for scale in SHIPPED
+}
+"""Models that leave no direction out, keep maps in floats and have all atoms; nothing has 200 directions."""
 REPEATED = "t65"
 """The training picture that is there twice: t36 is the same file."""
 
@@ -26,10 +30,26 @@ class Settings:
     """Of the small picture in a race, in pixels."""
     atoms: tuple[int, ...]
     """Dictionary sizes on the curve of size and quality."""
+    models: tuple[int, ...]
+    """Members of each stage on that curve."""
+    n_judges: int
+    large: int
+    """Megapixels of a picture whose time and memory are told, or 0."""
 
 
-FULL = Settings(n_pictures=14, n_training=90, repetitions=5, side=512, atoms=(128, 256, 512, 640, 1024))
-QUICK = Settings(n_pictures=1, n_training=3, repetitions=1, side=256, atoms=(32, 64))
+FULL = Settings(
+    n_pictures=14,
+    n_training=90,
+    repetitions=5,
+    side=512,
+    atoms=(128, 256, 512, 640, 1024),
+    models=(2, 4, 8),
+    n_judges=20,
+    large=0,
+)
+QUICK = Settings(
+    n_pictures=1, n_training=3, repetitions=1, side=256, atoms=(32, 64), models=(2,), n_judges=2, large=0
+)
 
 
 def folder(*names: str) -> Path:
@@ -46,6 +66,11 @@ def test_pictures(name: str, settings: Settings) -> list[Path]:
     """Return the files of a test set."""
     files = sorted(path for path in folder("sr", name).iterdir() if path.suffix in {".bmp", ".png"})
     return files[: settings.n_pictures]
+
+
+def judges(settings: Settings) -> list[Path]:
+    """Return pictures that are neither learned from nor in a test set: the last of the BSDS."""
+    return sorted(folder("bsds", "bsds300_test_gray_png").glob("*.png"))[-settings.n_judges :]
 
 
 def train(scale: int, options: list[str], settings: Settings, output: Path) -> float:

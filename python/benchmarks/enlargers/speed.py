@@ -1,5 +1,7 @@
 """Races for ×2: the model of the package, the paper's RandExAv, a paired dictionary coded by SPAMS, GEMM."""
 
+import os
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -21,6 +23,8 @@ LAMBDA = 0.2
 """Of SPAMS, with ½ before the error: that of Yang et al."""
 THREADS = 2
 TARGETS = {"gemm": 0.6, "rand-ex-av gemm": 0.7, "rand-ex-av": 50.0, "spams": 100.0}
+MEMORY_TARGET = 1024
+"""Megabytes, for a hundred megapixels."""
 PART = 4
 """The slow ones enlarge a part of the picture, so many times smaller on each side."""
 
@@ -32,6 +36,8 @@ def run(settings: Settings, records: Records) -> None:
     with tempfile.TemporaryDirectory() as directory:
         _race(picture, Path(directory), settings, records)
         _growth(picture, Path(directory), settings, records)
+        if settings.large:
+            _large(Path(directory), settings, records)
 
 
 def _race(picture: np.ndarray, directory: Path, settings: Settings, records: Records) -> None:
@@ -114,3 +120,32 @@ def _growth(picture: np.ndarray, directory: Path, settings: Settings, records: R
         memory.append(record["peak_mb"])
     each = [1e6 * value / count for value, count in zip(seconds, pixels, strict=True)]
     records.grow("enlarging ×2", "pixels", pixels, seconds, unit="seconds", us_per_pixel=each, peak_mb=memory)
+
+
+def _large(directory: Path, settings: Settings, records: Records) -> None:
+    """Enlarge a colour picture by the program, to so many megapixels; it is mirrored again and again."""
+    truth = np.asarray(Image.open(folder("sr", "Set14") / "lenna.bmp").convert("RGB"))
+    height = int((settings.large * 1e6 * 3 / 4) ** 0.5) // SCALE
+    width = int(settings.large * 1e6 / SCALE / height) // SCALE
+    progress(f"speed: {SCALE * width} × {SCALE * height} pixels, which takes a while")
+    more = ((0, max(0, height - truth.shape[0])), (0, max(0, width - truth.shape[1])), (0, 0))
+    small, large = directory / "small.png", directory / "large.png"
+    Image.fromarray(np.pad(truth, more, mode="symmetric")[:height, :width]).save(small, compress_level=1)
+    command = [
+        os.environ["SPARSEMBLE_PROGRAM"],
+        "upscale",
+        str(small),
+        "--scale",
+        str(SCALE),
+        "-o",
+        str(large),
+    ]
+    start = time.perf_counter()
+    process = subprocess.Popen([*command, "--threads", str(THREADS)], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    if status:
+        raise SystemExit("sparsemble upscale has failed")
+    workload = f"×{SCALE} to {SCALE * width} × {SCALE * height} pixels by the program, colour"
+    records.note(workload, Result("sparsemble", "f32", THREADS, SCALE**2 * width * height, seconds))
+    records.limit(f"{workload}: megabytes", "1 MB", "sparsemble", usage.ru_maxrss * 1024 / 1e6, MEMORY_TARGET)

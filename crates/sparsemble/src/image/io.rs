@@ -229,6 +229,13 @@ fn refusal(error: &ImageError) -> String {
         ImageError::Unsupported(what) if matches!(what.kind(), UnsupportedErrorKind::Color(_)) => {
             "its samples are of a kind that is not read, such as floating point; save it in 8 or 16 bits".into()
         }
+        ImageError::Unsupported(what) if matches!(what.kind(), UnsupportedErrorKind::Format(_)) => {
+            "pictures of this kind, such as GIF, are not read; save it, or one picture of an animation, as PNG".into()
+        }
+        // TIFF with a palette, or of a colour space that is none of brightness or red, green and blue.
+        ImageError::Unsupported(_) => {
+            "its colours are kept in a way that is not read, such as a palette in TIFF; save it as PNG".into()
+        }
         ImageError::Limits(_) => {
             format!("it takes more memory than a picture of the {MAX_PIXELS} pixels that are allowed")
         }

@@ -4,14 +4,14 @@
 //! by no more than ½√r / 32,000 of ‖q‖‖x‖: a ten-thousandth for r = 48. Twice as many products are made at a time as in
 //! single precision, and half as much is read.
 
+use std::ops::Range;
+
 use fearless_simd::{Level, dispatch, f32x8, i16x16, i32x8, prelude::*};
 
 use super::aligned::Aligned;
-use super::best_level;
-use super::coarse::{NORM, round_to_pairs};
+use super::coarse_columns::CoarseColumns;
 use super::columns::Columns;
 use crate::scalar::Scalar;
-use crate::sums::product_by;
 
 /// Outputs in a vector: a map has few, and longer vectors would be filled up with more zeros.
 const LANES: usize = 8;
@@ -20,46 +20,16 @@ const LANES: usize = 8;
 const VECTORS: usize = 3;
 const TILE: usize = 4;
 
-/// Inputs in pairs of sixteen bits, and what a step of each is.
-#[derive(Debug)]
-pub(crate) struct Words {
-    pairs: usize,
-    data: Aligned<i32>,
-    steps: Vec<f32>,
-}
-
-impl Words {
-    /// Room for so many inputs of this length.
-    pub(crate) fn new(rows: usize, capacity: usize) -> Self {
-        let pairs = rows.div_ceil(2);
-        Self { pairs, data: Aligned::zeros(pairs * capacity), steps: vec![0.0; capacity] }
-    }
-
-    /// Keeps an input.
-    pub(crate) fn set<T: Scalar>(&mut self, number: usize, input: &[T]) {
-        let words = &mut self.data[number * self.pairs..(number + 1) * self.pairs];
-        let norm = dispatch!(best_level(), simd => {
-            let norm = product_by(simd, input, input).sqrt();
-            round_to_pairs(simd, input, norm, words);
-            norm
-        });
-        self.steps[number] = (norm / NORM) as f32;
-    }
-
-    #[inline(always)]
-    fn of(&self, number: u32) -> &[i32] {
-        &self.data[number as usize * self.pairs..][..self.pairs]
-    }
-}
-
 /// Maps of the same size.
 #[derive(Debug)]
 pub(crate) struct ByteMaps {
     level: Level,
-    pairs: usize,
+    /// A quarter of the inputs, which come by fours.
+    fours: usize,
     /// Outputs, up to whole vectors.
     width: usize,
-    /// Map by map, pair of inputs by pair, output by output.
+    /// Map by map, four inputs by four, output by output: the bytes of the first two inputs, and above each that of one of the
+    /// others. Half as much is read as sixteen bits for each would be.
     data: Aligned<i16>,
     /// What a step of each output of each map is.
     units: Aligned<f32>,
@@ -68,103 +38,145 @@ pub(crate) struct ByteMaps {
 impl ByteMaps {
     /// Packs the maps whose outputs, one after the other, have these bytes and scales.
     pub(crate) fn pack<T: Scalar>(level: Level, (rows, outputs): (usize, usize), bytes: &[i8], scales: &[T]) -> Self {
-        let (pairs, width) = (rows.div_ceil(2), outputs.next_multiple_of(LANES));
+        let (fours, width) = (rows.div_ceil(4), outputs.next_multiple_of(LANES));
         let count = scales.len() / outputs;
-        let (mut data, mut units) = (Aligned::zeros(count * pairs * width * 2), Aligned::zeros(count * width));
+        let (mut data, mut units) = (Aligned::zeros(count * fours * width * 2), Aligned::zeros(count * width));
         for (number, (column, scale)) in bytes.chunks_exact(rows).zip(scales).enumerate() {
             let (map, output) = (number / outputs, number % outputs);
             units[map * width + output] = scale.to_f64() as f32;
             for (r, &byte) in column.iter().enumerate() {
-                data[((map * pairs + r / 2) * width + output) * 2 + r % 2] = byte.into();
+                let above = 8 * (r % 4 / 2);
+                data[((map * fours + r / 4) * width + output) * 2 + r % 2] |= i16::from(byte.cast_unsigned()) << above;
             }
         }
-        Self { level, pairs, width, data, units }
+        Self { level, fours, width, data, units }
     }
 
-    /// How many there are.
-    pub(crate) fn count(&self) -> usize {
-        self.units.len() / self.width
-    }
-
-    /// Adds what a map makes of the named inputs, by a weight, to their sums and, squared, to the spreads.
-    pub(crate) fn add<T: Scalar>(
-        &self,
-        map: usize,
-        (words, names): (&Words, &[u32]),
-        weight: f64,
-        (sums, spreads): (&mut Columns<T>, &mut [T]),
-    ) {
-        dispatch!(self.level, simd => for names in names.chunks(TILE) {
-            self.add_tile(simd, map, (words, names), weight as f32, (sums, spreads));
-        });
-    }
-
+    /// Writes what a map makes of the inputs in these slots, at most a tile of them.
     #[inline(always)]
-    fn add_tile<S: Simd, T: Scalar>(
+    fn multiply_tile<S: Simd>(
         &self,
         simd: S,
         map: usize,
-        (words, names): (&Words, &[u32]),
-        weight: f32,
-        (sums, spreads): (&mut Columns<T>, &mut [T]),
+        words: &CoarseColumns,
+        slots: Range<usize>,
+        made: &mut Columns<f32>,
     ) {
-        // A short tile is filled up with what does no harm.
-        let inputs: [&[i32]; TILE] = std::array::from_fn(|s| words.of(names[s.min(names.len() - 1)]));
-        let mut squares = [f32x8::splat(simd, 0.0); TILE];
+        // A short tile is filled up with its last input once more.
+        let slots: [usize; TILE] = std::array::from_fn(|s| (slots.start + s).min(slots.end - 1));
         for first in (0..self.width).step_by(VECTORS * LANES) {
-            let mut products = [[f32x8::splat(simd, 0.0); VECTORS]; TILE];
             match (self.width - first) / LANES {
-                1 => self.multiply::<S, 1>(simd, (map, first), inputs, &mut products),
-                2 => self.multiply::<S, 2>(simd, (map, first), inputs, &mut products),
-                _ => self.multiply::<S, VECTORS>(simd, (map, first), inputs, &mut products),
+                1 => self.multiply::<S, 1>(simd, (map, first), words, slots, made),
+                2 => self.multiply::<S, 2>(simd, (map, first), words, slots, made),
+                _ => self.multiply::<S, VECTORS>(simd, (map, first), words, slots, made),
             }
-            for ((&name, products), squares) in names.iter().zip(products).zip(&mut squares) {
-                let step = f32x8::splat(simd, words.steps[name as usize]);
-                let sums = sums.padded_mut(name as usize)[first..].chunks_exact_mut(LANES);
-                for (sums, product) in sums.zip(products) {
-                    let part = product * step;
-                    *squares = part.mul_add(part, *squares);
-                    let parts: [f32; LANES] = part.into();
-                    for (sum, part) in sums.iter_mut().zip(parts) {
-                        *sum += T::from_f64(f64::from(weight * part));
-                    }
-                }
-            }
-        }
-        for (&name, squares) in names.iter().zip(squares) {
-            spreads[name as usize] += T::from_f64(f64::from(weight * squares.reduce_sum()));
         }
     }
 
-    /// N vectors of outputs of a tile, from the first on, in units of the inputs' steps.
+    /// N vectors of outputs of a tile, from the first on.
     #[inline(always)]
     fn multiply<S: Simd, const N: usize>(
         &self,
         simd: S,
         (map, first): (usize, usize),
-        inputs: [&[i32]; TILE],
-        products: &mut [[f32x8<S>; VECTORS]; TILE],
+        words: &CoarseColumns,
+        slots: [usize; TILE],
+        made: &mut Columns<f32>,
     ) {
-        let size = self.pairs * self.width * 2;
+        let size = self.fours * self.width * 2;
         let rows = self.data[map * size..(map + 1) * size].chunks_exact(self.width * 2);
         let mut sums = [[i32x8::splat(simd, 0); N]; TILE];
-        let [a, b, c, d] = inputs;
-        for (row, (((&a, &b), &c), &d)) in rows.zip(a.iter().zip(b).zip(c).zip(d)) {
+        let [a, b, c, d] = slots.map(|slot| words.words_by_two(slot as u32));
+        for (row, (((a, b), c), d)) in rows.zip(a.iter().zip(b).zip(c).zip(d)) {
             let row = &row[first * 2..(first + N * LANES) * 2];
-            let maps: [i16x16<S>; N] =
+            let both: [i16x16<S>; N] =
                 std::array::from_fn(|v| i16x16::from_slice(simd, &row[v * 2 * LANES..(v + 1) * 2 * LANES]));
-            for (sums, word) in sums.iter_mut().zip([a, b, c, d]) {
-                let pair: i16x16<S> = i32x8::splat(simd, word).bitcast();
-                for (sum, map) in sums.iter_mut().zip(maps) {
-                    *sum += map.pairwise_dot_product(pair);
+            for (half, maps) in [both.map(|both| (both << 8) >> 8), both.map(|both| both >> 8)].into_iter().enumerate()
+            {
+                for (sums, words) in sums.iter_mut().zip([a, b, c, d]) {
+                    let pair: i16x16<S> = i32x8::splat(simd, words[half]).bitcast();
+                    for (sum, map) in sums.iter_mut().zip(maps) {
+                        *sum += map.pairwise_dot_product(pair);
+                    }
                 }
             }
         }
         let units = &self.units[map * self.width + first..][..N * LANES];
-        for (products, sums) in products.iter_mut().zip(sums) {
-            for ((product, sum), unit) in products.iter_mut().zip(sums).zip(units.chunks_exact(LANES)) {
-                *product = sum.to_float::<f32x8<S>>() * f32x8::from_slice(simd, unit);
+        // Looked at in their place: sums that are handed on as a whole would leave the registers.
+        for (sums, &slot) in sums.iter().zip(&slots) {
+            let step = f32x8::splat(simd, words.step(slot as u32));
+            let made = &mut made.padded_mut(slot)[first..first + N * LANES];
+            for (v, sum) in sums.iter().enumerate() {
+                let lanes = v * LANES..(v + 1) * LANES;
+                let part = sum.to_float::<f32x8<S>>() * f32x8::from_slice(simd, &units[lanes.clone()]) * step;
+                part.store_slice(&mut made[lanes]);
             }
+        }
+    }
+}
+
+/// Inputs that go through their maps at a time.
+const BLOCK: usize = 96;
+
+/// What a thread needs to apply maps.
+///
+/// Inputs that share a map lie anywhere. So the inputs of a few maps are fetched together first, and what is made of them is
+/// brought back together, which leaves the processor many places to wait for at a time.
+#[derive(Debug)]
+pub(crate) struct ByteMapper {
+    words: CoarseColumns,
+    made: Columns<f32>,
+}
+
+impl ByteMapper {
+    /// For maps of this size.
+    pub(crate) fn new(rows: usize, outputs: usize) -> Self {
+        Self { words: CoarseColumns::new(rows, BLOCK), made: Columns::zeros(outputs, BLOCK) }
+    }
+
+    /// Adds what becomes of the named inputs, by a weight, to their sums and, squared, to the spreads. `chosen` has the map of
+    /// each input; inputs of the same map are named one after the other.
+    pub(crate) fn add<T: Scalar>(
+        &mut self,
+        maps: &ByteMaps,
+        (words, names, chosen): (&CoarseColumns, &[u32], &[u32]),
+        weight: f64,
+        (sums, spreads): (&mut Columns<T>, &mut [T]),
+    ) {
+        dispatch!(maps.level, simd => for names in names.chunks(BLOCK) {
+            self.words.load_named(words, names);
+            let mut first = 0;
+            for same in names.chunk_by(|&a, &b| chosen[a as usize] == chosen[b as usize]) {
+                for start in (first..first + same.len()).step_by(TILE) {
+                    let slots = start..(start + TILE).min(first + same.len());
+                    maps.multiply_tile(simd, chosen[same[0] as usize] as usize, &self.words, slots, &mut self.made);
+                }
+                first += same.len();
+            }
+            self.bring_back(simd, names, weight as f32, (sums, spreads));
+        });
+    }
+
+    #[inline(always)]
+    fn bring_back<S: Simd, T: Scalar>(
+        &self,
+        simd: S,
+        names: &[u32],
+        weight: f32,
+        (sums, spreads): (&mut Columns<T>, &mut [T]),
+    ) {
+        for (slot, &name) in names.iter().enumerate() {
+            let mut squares = f32x8::splat(simd, 0.0);
+            let (sums, made) = (sums.padded_mut(name as usize), self.made.padded(slot));
+            for (sums, made) in sums.as_chunks_mut::<LANES>().0.iter_mut().zip(made.as_chunks::<LANES>().0) {
+                let part = f32x8::from_slice(simd, made);
+                squares = part.mul_add(part, squares);
+                let parts: [f32; LANES] = (part * weight).into();
+                for i in 0..LANES {
+                    sums[i] += T::from_f64(f64::from(parts[i]));
+                }
+            }
+            spreads[name as usize] += T::from_f64(f64::from(weight * squares.reduce_sum()));
         }
     }
 }
@@ -173,6 +185,7 @@ impl ByteMaps {
 mod tests {
     use super::*;
     use crate::kernels::all_levels;
+    use crate::kernels::coarse::NORM;
 
     #[test]
     fn a_map_in_bytes_makes_what_it_makes_in_floats_but_for_the_rounding_of_inputs() {
@@ -184,14 +197,17 @@ mod tests {
             let bytes: Vec<i8> = (0..3 * outputs * rows).map(|i| (127.0 * wave(i * i)) as i8).collect();
             let scales: Vec<f32> = (0..3 * outputs).map(|i| 0.01 + 0.001 * (i % 7) as f32).collect();
             let maps = ByteMaps::pack(level, (rows, outputs), &bytes, &scales);
-            assert_eq!(maps.count(), 3);
             let inputs: Vec<Vec<f32>> =
                 (0..11).map(|i| (0..rows).map(|r| 50.0 * wave(13 * i + 5 * r)).collect()).collect();
-            let mut words = Words::new(rows, 11);
-            inputs.iter().enumerate().for_each(|(i, input)| words.set(i, input));
+            let mut words = CoarseColumns::new(rows, 11);
+            for input in &inputs {
+                let norm = product_by_hand(input, input).sqrt();
+                dispatch!(level, simd => words.push(simd, input, norm));
+            }
             let (mut sums, mut spreads) = (Columns::<f32>::zeros(outputs, 11), vec![0.0_f32; 11]);
             let names = [3, 0, 10, 7, 8];
-            maps.add(1, (&words, &names), 0.5, (&mut sums, &mut spreads));
+            let named = (&words, &names[..], &[1; 11][..]);
+            ByteMapper::new(rows, outputs).add(&maps, named, 0.5, (&mut sums, &mut spreads));
             for (i, input) in inputs.iter().enumerate() {
                 let norm = product_by_hand(input, input).sqrt();
                 let mut squares = 0.0;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use fearless_simd::{Level, dispatch, prelude::*};
 
 use super::aligned::Aligned;
+use super::coarse_columns::CoarseColumns;
 use super::columns::Columns;
 use super::correlate::{Epilogue, Product, pass};
 use super::panels::{Panels, TILE, VECTORS};
@@ -25,7 +26,7 @@ const ROUNDED: f64 = 0.51;
 const SLACK: f64 = 1e-6;
 
 /// A vector fainter than this counts as zero, so that no factor is infinite.
-const FAINT: f64 = 1e-30;
+pub(super) const FAINT: f64 = 1e-30;
 
 /// Atoms larger than this, in units of their weight, need not be told apart.
 const LARGEST_SIZE: f64 = 1e30;
@@ -195,12 +196,15 @@ impl CoarseTiles {
     }
 
     /// Takes the named columns, and nothing else.
-    pub(crate) fn load_named<T: Scalar>(&mut self, level: Level, columns: &Columns<T>, names: &[u32]) {
+    pub(crate) fn load_named(&mut self, columns: &CoarseColumns, names: &[u32]) {
         self.clear();
-        dispatch!(level, simd => for &name in names {
-            let x = columns.padded(name as usize);
-            self.push(simd, x, norm(simd, x));
-        });
+        for (slot, &name) in names.iter().enumerate() {
+            let tile = &mut self.data[slot / TILE * TILE * self.pairs..][..TILE * self.pairs];
+            for (row, &word) in tile.as_chunks_mut::<TILE>().0.iter_mut().zip(columns.words(name)) {
+                row[slot % TILE] = word;
+            }
+            self.nonzero.push(columns.step(name) > 0.0);
+        }
     }
 
     /// Puts a padded sample of this norm into the next slot.
@@ -239,7 +243,7 @@ pub(super) fn round_to_pairs<S: Simd, T: Scalar>(_: S, sample: &[T], norm: f64, 
 
 /// The norm of a padded column, also where squares would leave the range of the number type.
 #[inline(always)]
-fn norm<S: Simd, T: Scalar>(simd: S, x: &[T]) -> f64 {
+pub(crate) fn norm<S: Simd, T: Scalar>(simd: S, x: &[T]) -> f64 {
     let energy = dot(simd, x, x).to_f64();
     if (1e-30..1e30).contains(&energy) {
         return energy.sqrt();

@@ -59,7 +59,15 @@ pub(crate) fn correlate_loose<T: Scalar, E: Epilogue<T>>(panels: &Panels<T>, sam
     debug_assert!(samples.len().is_multiple_of(TILE));
     let sizes = (panels.rows * panels.width, TILE);
     dispatch!(panels.level, simd => {
-        let multiply = |panel: &[T], tile: &[&[T]], _| multiply_loose::<_, T>(simd, panel, tile);
+        // Of few atoms, half of the last panel may be nothing but filling.
+        let (last, half) = (panels.count() - 1, panels.atoms <= (panels.count() - 1) * panels.width + panels.width / 2);
+        let multiply = |panel: &[T], tile: &[&[T]], number| {
+            if half && number == last {
+                multiply_loose::<_, T, 1>(simd, panel, tile)
+            } else {
+                multiply_loose::<_, T, VECTORS>(simd, panel, tile)
+            }
+        };
         pass(simd, (&panels.data, samples), sizes, multiply, epilogue);
     });
 }
@@ -105,21 +113,22 @@ fn multiply<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[T]) -> Product<T::
     sums
 }
 
-/// The same for a tile of samples one beside the other.
+/// The first N vectors of the same for a tile of samples one beside the other.
 #[inline(always)]
-fn multiply_loose<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[&[T]]) -> Product<T::Native<S>> {
+fn multiply_loose<S: Simd, T: Scalar, const N: usize>(simd: S, panel: &[T], tile: &[&[T]]) -> Product<T::Native<S>> {
     let lanes = T::Native::<S>::LEN;
     let mut sums = [[T::Native::<S>::splat(simd, T::ZERO); VECTORS]; TILE];
     let &[a, b, c, d, e, f] = tile else { return sums };
     // Side by side and not by index, so that no index has to be checked.
     let samples = a.iter().zip(b).zip(c).zip(d).zip(e).zip(f);
     for (atoms, (((((a, b), c), d), e), f)) in panel.chunks_exact(VECTORS * lanes).zip(samples) {
-        let low = T::Native::<S>::from_slice(simd, &atoms[..lanes]);
-        let high = T::Native::<S>::from_slice(simd, &atoms[lanes..]);
+        let atoms: [T::Native<S>; N] =
+            std::array::from_fn(|v| T::Native::<S>::from_slice(simd, &atoms[v * lanes..(v + 1) * lanes]));
         for (sum, &sample) in sums.iter_mut().zip([a, b, c, d, e, f]) {
             let sample = T::Native::<S>::splat(simd, sample);
-            sum[0] = low.mul_add(sample, sum[0]);
-            sum[1] = high.mul_add(sample, sum[1]);
+            for (sum, atoms) in sum.iter_mut().zip(atoms) {
+                *sum = atoms.mul_add(sample, *sum);
+            }
         }
     }
     sums

@@ -40,6 +40,17 @@ fn inside_the_picture_is_that_of_pillow() {
 }
 
 #[test]
+fn the_whole_picture_with_its_border_is_that_of_the_rule_of_matlab() {
+    let original = picture("picture");
+    for name in ["mirrored_doubled", "mirrored_halved", "mirrored_third"] {
+        let expected = picture(name);
+        let found = resize(&original, expected.size(), Interpolation::Bicubic, Run::default()).unwrap();
+        let apart = apart(&found, &expected, 0);
+        assert!(apart < 1e-9, "{name}: {apart}");
+    }
+}
+
+#[test]
 fn similarities_are_those_of_scikit_image() {
     let (original, expected) = (picture("picture"), golden("image_ssim"));
     for (name, expected) in ["noisy", "enlarged"].iter().zip(expected.column(0)) {

@@ -7,7 +7,7 @@
 use fearless_simd::{dispatch, prelude::*};
 
 use crate::dictionary::Dictionary;
-use crate::kernels::{Best, CoarsePanels, CoarseTiles, Columns, Leader, best_level, dots};
+use crate::kernels::{Best, CoarseColumns, CoarsePanels, CoarseTiles, Columns, Leader, best_level, dots, norm};
 use crate::scalar::Scalar;
 use crate::sums::product;
 
@@ -111,9 +111,10 @@ fn nearest<T: Scalar>(member: &Dictionary<T>, cell: &[T]) -> Vec<u32> {
 pub(super) struct Chooser<'a, T> {
     anchors: &'a Anchors<T>,
     features: Columns<T>,
-    count: usize,
-    /// Those inputs that are worked on, for the pass.
-    coarse: CoarseTiles,
+    /// The same for the passes.
+    coarse: CoarseColumns,
+    /// Those inputs that are worked on.
+    tiles: CoarseTiles,
     leaders: Vec<Leader>,
     cells: Vec<u32>,
     groups: Groups,
@@ -126,8 +127,8 @@ impl<'a, T: Scalar> Chooser<'a, T> {
         Self {
             anchors,
             features: Columns::zeros(anchors.n_features(), capacity),
-            count: 0,
-            coarse: CoarseTiles::new(anchors.n_features(), BLOCK),
+            coarse: CoarseColumns::new(anchors.n_features(), capacity),
+            tiles: CoarseTiles::new(anchors.n_features(), BLOCK),
             leaders: Vec::with_capacity(BLOCK),
             cells: Vec::with_capacity(capacity),
             groups: Groups::default(),
@@ -136,51 +137,53 @@ impl<'a, T: Scalar> Chooser<'a, T> {
     }
 
     /// Adds the features of one more input.
-    pub(super) fn push(&mut self, features: &[T]) {
-        self.features.padded_mut(self.count)[..features.len()].copy_from_slice(features);
-        self.count += 1;
+    #[inline(always)]
+    pub(super) fn push<S: Simd>(&mut self, simd: S, features: &[T]) {
+        let column = self.features.padded_mut(self.coarse.count());
+        column[..features.len()].copy_from_slice(features);
+        self.coarse.push(simd, column, norm(simd, column));
     }
 
     /// Writes every member's atom for every input, in the order they came, and forgets them.
     pub(super) fn choose(&mut self, chosen: &mut [Vec<u32>]) {
         for chosen in chosen.iter_mut() {
-            chosen.resize(self.count, 0);
+            chosen.resize(self.coarse.count(), 0);
         }
         self.find_cells();
         for cell in 0..self.anchors.cells.as_ref().map_or(1, |_| CELLS) {
             let groups = std::mem::take(&mut self.groups);
             for inputs in groups.of(cell).chunks(BLOCK) {
-                self.coarse.load_named(best_level(), &self.features, inputs);
+                self.tiles.load_named(&self.coarse, inputs);
                 for (member, chosen) in self.anchors.members.iter().zip(chosen.iter_mut()) {
                     self.choose_in(member, cell, inputs, chosen);
                 }
             }
             self.groups = groups;
         }
-        self.count = 0;
+        self.coarse.clear();
     }
 
     /// Sorts the inputs by their cells.
     fn find_cells(&mut self) {
         self.cells.clear();
         let Some(anchors) = &self.anchors.cells else {
-            self.cells.resize(self.count, 0);
-            self.groups.sort(&self.cells, 1);
+            self.cells.resize(self.coarse.count(), 0);
+            self.groups.sort(&self.cells, 0..self.cells.len(), 1);
             return;
         };
-        let inputs: Vec<u32> = (0..self.count as u32).collect();
+        let inputs: Vec<u32> = (0..self.coarse.count() as u32).collect();
         for inputs in inputs.chunks(BLOCK) {
-            self.coarse.load_named(best_level(), &self.features, inputs);
-            anchors.leaders((0, anchors.shape().0), &self.coarse, &mut self.leaders);
+            self.tiles.load_named(&self.coarse, inputs);
+            anchors.leaders((0, anchors.shape().0), &self.tiles, &mut self.leaders);
             self.cells.extend(self.leaders.iter().map(|leader| leader.place));
         }
-        self.groups.sort(&self.cells, CELLS);
+        self.groups.sort(&self.cells, 0..self.cells.len(), CELLS);
     }
 
     /// The atom of the largest product with each of these inputs of a cell; the first among equals, and of no features at all.
     fn choose_in(&mut self, member: &Lists<T>, cell: usize, inputs: &[u32], chosen: &mut [u32]) {
         let panels = member.length.div_ceil(member.coarse.shape().1);
-        member.coarse.leaders((cell * panels, panels), &self.coarse, &mut self.leaders);
+        member.coarse.leaders((cell * panels, panels), &self.tiles, &mut self.leaders);
         let list = member.of(cell);
         for (leader, &input) in self.leaders.iter().zip(inputs) {
             let place = if leader.sure {
@@ -216,6 +219,10 @@ mod tests {
     use super::*;
     use crate::matrix::Matrix;
 
+    fn push_all(chooser: &mut Chooser<'_, f64>, features: &Matrix<f64>) {
+        dispatch!(best_level(), simd => (0..features.columns()).for_each(|i| chooser.push(simd, features.column(i))));
+    }
+
     #[test]
     fn the_chosen_atom_is_that_of_a_plain_search() {
         let wave = |seed: usize| move |r: usize, c: usize| ((r * 31 + c * 17 + seed) as f64).sin();
@@ -227,7 +234,7 @@ mod tests {
             let features = Matrix::from_fn(7, 50, |r, c| if c == 7 { 0.0 } else { wave(5)(r, c) });
             // Twice, as a block leaves nothing for the next.
             for _ in 0..2 {
-                (0..50).for_each(|i| chooser.push(features.column(i)));
+                push_all(&mut chooser, &features);
                 let mut chosen = vec![Vec::new(); 3];
                 chooser.choose(&mut chosen);
                 for (member, chosen) in members.iter().zip(chosen) {
@@ -258,7 +265,7 @@ mod tests {
         let anchors = Anchors::in_cells(&members.iter().collect::<Vec<_>>());
         assert!(anchors.n_products() < 600);
         let mut chooser = Chooser::new(&anchors, 1000);
-        (0..1000).for_each(|i| chooser.push(features.column(i)));
+        push_all(&mut chooser, &features);
         let mut chosen = vec![Vec::new(); 2];
         chooser.choose(&mut chosen);
         for (member, chosen) in members.iter().zip(chosen) {

@@ -1,9 +1,11 @@
 //! Learning anchors and maps from pairs of inputs and targets.
 
+use fearless_simd::dispatch;
+
 use crate::blocks::Run;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, expect_size};
-use crate::kernels::{Panels, Store, Tiles, correlate};
+use crate::kernels::{Panels, Store, Tiles, best_level, correlate};
 use crate::matrix::{Matrix, MatrixView};
 use crate::rng::{Draw, RowNumbers};
 use crate::sampling::Race;
@@ -131,7 +133,8 @@ impl AnchoredLearner {
         let features = stacked(&[frame.features()]);
         let anchors = self.draw(pairs, (frame, &features), draw, run.part(0..1, 10))?;
         let mut groups = Groups::default();
-        groups.sort(&assign(pairs, (frame, &features), &anchors, run.part(1..5, 10))?, anchors.n_atoms());
+        let chosen = assign(pairs, (frame, &features), &anchors, run.part(1..5, 10))?;
+        groups.sort(&chosen, 0..chosen.len(), anchors.n_atoms());
         let maps = self.solve(pairs, frame, &groups, run.part(5..10, 10))?;
         AnchoredMember::new(anchors, maps)
     }
@@ -250,7 +253,9 @@ fn assign<T: Scalar>(
     let blocks = run.map_blocks(pairs.count(), BLOCK, space, |(looker, chooser), range| {
         for start in range.clone().step_by(choice::BLOCK) {
             let block = start..(start + choice::BLOCK).min(range.end);
-            looker.look(pairs, block, |found| chooser.push(&found[..n_features]));
+            dispatch!(best_level(), simd => {
+                looker.look(pairs, block, |found| chooser.push(simd, &found[..n_features]));
+            });
         }
         let mut chosen = [Vec::new()];
         chooser.choose(&mut chosen);

@@ -189,7 +189,9 @@ impl<T: Scalar> AnchoredEnsemble<T> {
         let space = || (self.predictor(), Vec::new());
         let spread = run.map_blocks(inputs.columns(), ANCHORED_BLOCK, space, |(predictor, spreads), range| {
             spreads.resize(range.len(), T::ZERO);
-            let read = |i: usize, input: &mut [T]| inputs.copy_finite_column(range.start + i, input, "inputs");
+            let read = |i: usize, input: &mut [T]| {
+                inputs.copy_finite_column(range.start + i, input, "inputs").map(|()| T::ZERO)
+            };
             let piece = pieces[range.start / ANCHORED_BLOCK].lock();
             predictor.predict(read, &mut piece.unwrap_or_else(PoisonError::into_inner), spreads)?;
             Ok(spreads.iter().map(|spread| spread.to_f64().max(0.0).sqrt()).collect::<Vec<f64>>())

@@ -1,11 +1,16 @@
 //! What the members make of a block of inputs: each input by the map of its atom, the inputs of an atom together.
 
-use fearless_simd::prelude::*;
+use std::ops::Range;
+
+use fearless_simd::{dispatch, prelude::*};
 
 use crate::error::Result;
-use crate::kernels::{ByteMaps, Columns, Epilogue, Panels, Product, Store, TILE, Words, best_level, correlate_loose};
+use crate::kernels::{
+    ByteMapper, ByteMaps, CoarseColumns, Columns, Epilogue, Panels, Product, Store, TILE, best_level, correlate_loose,
+};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
+use crate::sums::product_by;
 
 use super::choice::{self, Anchors, Chooser};
 use super::frame::Frame;
@@ -13,8 +18,11 @@ use super::groups::Groups;
 use super::maps::{Kept, Maps};
 use super::member::AnchoredMember;
 
-/// Inputs whose outputs are made at a time: so many that most atoms have several, and no map is read for one input.
+/// Inputs whose outputs are made at a time: so many that every cell has some, and no list is read for one input.
 pub(crate) const ANCHORED_BLOCK: usize = 1 << 14;
+
+/// Inputs that go through all maps together: so many that most atoms have several, and few enough for the nearer caches.
+const MAPPED: usize = 1 << 13;
 
 /// Inputs that go through a map at a time.
 const GROUP: usize = choice::BLOCK;
@@ -35,6 +43,7 @@ pub(super) struct Packed<T> {
 
 #[derive(Debug)]
 struct PackedMember<T> {
+    n_atoms: usize,
     maps: PackedMaps<T>,
     /// β_l.
     weight: f64,
@@ -51,7 +60,10 @@ enum PackedMaps<T> {
 
 impl<T: Scalar> Packed<T> {
     pub(super) fn new(frame: &Frame<T>, members: &[AnchoredMember<T>], beta: &[f64]) -> Self {
-        let member = |(member, &weight): (&AnchoredMember<T>, &f64)| PackedMember { maps: pack(member.maps()), weight };
+        let member = |(member, &weight): (&AnchoredMember<T>, &f64)| {
+            let maps = member.maps();
+            PackedMember { n_atoms: maps.n_atoms(), maps: pack(maps), weight }
+        };
         let outputs = frame.outputs();
         let transposed = outputs.view().transposed().to_matrix();
         Self {
@@ -80,12 +92,14 @@ impl<T: Scalar> Packed<T> {
         Predictor {
             packed: self,
             inputs: vec![T::ZERO; GROUP * self.n_inputs],
+            offsets: Vec::with_capacity(ANCHORED_BLOCK),
             before: Store::new(&self.before, GROUP),
             chooser: Chooser::new(&self.anchors, ANCHORED_BLOCK),
             chosen: vec![Vec::new(); self.anchors.n_members()],
             groups: Groups::default(),
             directions: Columns::zeros(n_directions, ANCHORED_BLOCK * usize::from(self.has(false))),
-            words: Words::new(n_directions, ANCHORED_BLOCK * usize::from(self.has(true))),
+            words: CoarseColumns::new(n_directions, ANCHORED_BLOCK * usize::from(self.has(true))),
+            mapper: ByteMapper::new(n_directions, n_parts),
             sums: Columns::zeros(n_parts, ANCHORED_BLOCK),
             after: Store::new(&self.after, GROUP),
         }
@@ -117,6 +131,8 @@ pub(crate) struct Predictor<'a, T> {
     packed: &'a Packed<T>,
     /// Those that are looked at.
     inputs: Vec<T>,
+    /// What is added to all entries of each output.
+    offsets: Vec<T>,
     before: Store<T>,
     chooser: Chooser<'a, T>,
     /// The atoms that each member has chosen.
@@ -125,7 +141,8 @@ pub(crate) struct Predictor<'a, T> {
     /// R·u of all inputs; they and the sums are looked up in any order, so each begins with a line of the cache.
     directions: Columns<T>,
     /// The same in whole numbers. Of both there is only what the members want.
-    words: Words,
+    words: CoarseColumns,
+    mapper: ByteMapper,
     /// Σ β_l Q_l R·u of all inputs.
     sums: Columns<T>,
     after: Store<T>,
@@ -134,78 +151,83 @@ pub(crate) struct Predictor<'a, T> {
 impl<T: Scalar> Predictor<'_, T> {
     /// Writes what becomes of every input to `values`, and Σ β_l ‖difference of member l from it‖² to `spreads`.
     ///
-    /// `read` gives the inputs by their numbers. Values are columns one after the other, and there is a spread for each; at
-    /// most [`ANCHORED_BLOCK`]. What becomes of an input does not depend on the others.
+    /// `read` gives the inputs by their numbers and returns what is added to all entries of the output. Values are columns one
+    /// after the other, and there is a spread for each; at most [`ANCHORED_BLOCK`]. What becomes of an input does not depend
+    /// on the others.
     ///
     /// # Errors
     /// Those of `read`.
     pub(crate) fn predict(
         &mut self,
-        read: impl FnMut(usize, &mut [T]) -> Result<()>,
+        read: impl FnMut(usize, &mut [T]) -> Result<T>,
         values: &mut [T],
         spreads: &mut [T],
     ) -> Result<()> {
-        let n_outputs = self.packed.sizes[2];
         (0..spreads.len()).for_each(|i| self.sums.padded_mut(i).fill(T::ZERO));
         spreads.fill(T::ZERO);
         self.look(read, values)?;
-        for number in 0..self.packed.members.len() {
-            self.map(number, spreads);
+        self.chooser.choose(&mut self.chosen);
+        for start in (0..spreads.len()).step_by(MAPPED) {
+            let part = start..(start + MAPPED).min(spreads.len());
+            (0..self.packed.members.len()).for_each(|number| self.map(number, part.clone(), spreads));
         }
+        let n_outputs = self.packed.sizes[2];
         let blocks = values.chunks_mut(GROUP * n_outputs).zip(spreads.chunks_mut(GROUP));
         for (number, (values, spreads)) in blocks.enumerate() {
             let first = number * GROUP;
             let sums = (first..first + spreads.len()).map(|i| self.sums.column(i));
             multiply(&self.packed.after, sums, &mut self.after);
-            for (slot, (value, spread)) in values.chunks_exact_mut(n_outputs).zip(spreads).enumerate() {
-                value.iter_mut().zip(self.after.of(slot)).for_each(|(value, &part)| *value += part);
-                *spread -= energy(self.sums.padded(first + slot));
-            }
+            dispatch!(best_level(), simd => self.finish(simd, first, values, spreads));
         }
         Ok(())
     }
 
-    /// Writes W·u to `values`, keeps R·u, and lets every member choose.
-    fn look(&mut self, mut read: impl FnMut(usize, &mut [T]) -> Result<()>, values: &mut [T]) -> Result<()> {
-        let [n_features, n_directions, n_outputs, _] = self.packed.sizes;
-        let (wants_words, wants_floats) = (self.packed.has(true), self.packed.has(false));
+    /// Writes W·u to `values`, and keeps R·u and the features.
+    fn look(&mut self, mut read: impl FnMut(usize, &mut [T]) -> Result<T>, values: &mut [T]) -> Result<()> {
+        let n_outputs = self.packed.sizes[2];
+        self.offsets.clear();
+        self.words.clear();
         for (number, values) in values.chunks_mut(GROUP * n_outputs).enumerate() {
             let inputs = &mut self.inputs[..values.len() / n_outputs * self.packed.n_inputs];
             for (slot, input) in inputs.chunks_exact_mut(self.packed.n_inputs).enumerate() {
-                read(number * GROUP + slot, input)?;
+                self.offsets.push(read(number * GROUP + slot, input)?);
             }
             multiply(&self.packed.before, inputs.chunks_exact(self.packed.n_inputs), &mut self.before);
-            for (slot, value) in values.chunks_exact_mut(n_outputs).enumerate() {
-                let (features, rest) = self.before.of(slot).split_at(n_features);
-                self.chooser.push(features);
-                let directions = &rest[..n_directions];
-                if wants_words {
-                    self.words.set(number * GROUP + slot, directions);
-                }
-                if wants_floats {
-                    self.directions.padded_mut(number * GROUP + slot)[..n_directions].copy_from_slice(directions);
-                }
-                value.copy_from_slice(&rest[n_directions..][..n_outputs]);
-            }
+            dispatch!(best_level(), simd => self.keep(simd, number * GROUP, values));
         }
-        self.chooser.choose(&mut self.chosen);
         Ok(())
     }
 
-    /// Adds what a member makes of all inputs, atom by atom.
-    fn map(&mut self, number: usize, spreads: &mut [T]) {
-        let member = &self.packed.members[number];
+    /// Takes apart what has been made of some inputs, from the first on.
+    #[inline(always)]
+    fn keep<S: Simd>(&mut self, simd: S, first: usize, values: &mut [T]) {
+        let [n_features, n_directions, n_outputs, _] = self.packed.sizes;
+        let (wants_words, wants_floats) = (self.packed.has(true), self.packed.has(false));
+        for (slot, value) in values.chunks_exact_mut(n_outputs).enumerate() {
+            let (features, rest) = self.before.of(slot).split_at(n_features);
+            self.chooser.push(simd, features);
+            let (directions, rest) = rest.split_at(n_directions);
+            if wants_words {
+                self.words.push(simd, directions, product_by(simd, directions, directions).sqrt());
+            }
+            if wants_floats {
+                self.directions.padded_mut(first + slot)[..n_directions].copy_from_slice(directions);
+            }
+            value.copy_from_slice(&rest[..n_outputs]);
+        }
+    }
+
+    /// Adds what a member makes of these inputs, atom by atom.
+    fn map(&mut self, number: usize, part: Range<usize>, spreads: &mut [T]) {
+        let (member, chosen) = (&self.packed.members[number], &self.chosen[number]);
         let sums = &mut self.sums;
+        self.groups.sort(chosen, part, member.n_atoms);
         match &member.maps {
             PackedMaps::Bytes(maps) => {
-                self.groups.sort(&self.chosen[number], maps.count());
-                for atom in 0..maps.count() {
-                    let inputs = (&self.words, self.groups.of(atom));
-                    maps.add(atom, inputs, member.weight, (&mut *sums, &mut *spreads));
-                }
+                let inputs = (&self.words, self.groups.all(), chosen.as_slice());
+                self.mapper.add(maps, inputs, member.weight, (sums, spreads));
             }
             PackedMaps::Floats(maps) => {
-                self.groups.sort(&self.chosen[number], maps.len());
                 for (atom, map) in maps.iter().enumerate() {
                     for samples in self.groups.of(atom).chunks(GROUP) {
                         let columns = samples.iter().map(|&i| self.directions.column(i as usize));
@@ -213,6 +235,19 @@ impl<T: Scalar> Predictor<'_, T> {
                     }
                 }
             }
+        }
+    }
+
+    /// Adds what the members have made of some inputs, from the first on, and the offsets.
+    #[inline(always)]
+    fn finish<S: Simd>(&self, _: S, first: usize, values: &mut [T], spreads: &mut [T]) {
+        let values = values.chunks_exact_mut(self.packed.sizes[2]);
+        for (slot, (value, spread)) in values.zip(spreads).enumerate() {
+            let offset = self.offsets[first + slot];
+            for (value, &part) in value.iter_mut().zip(self.after.of(slot)) {
+                *value = *value + part + offset;
+            }
+            *spread -= energy(self.sums.padded(first + slot));
         }
     }
 }

@@ -278,6 +278,36 @@ fn what_a_kind_of_file_cannot_hold_is_lowered_or_refused() {
 }
 
 #[test]
+fn a_palette_in_tiff_and_a_gif_are_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    // One pixel of a palette: width, height, bits, no compression, palette, strip, rows, bytes, the colours.
+    let entries: [[u16; 4]; 9] = [
+        [256, 3, 1, 1],
+        [257, 3, 1, 1],
+        [258, 3, 1, 8],
+        [259, 3, 1, 1],
+        [262, 3, 1, 3],
+        [273, 4, 1, 8],
+        [278, 3, 1, 1],
+        [279, 4, 1, 1],
+        [320, 3, 768, 128],
+    ];
+    let mut tiff = b"II*\0\x0c\0\0\0\0\0\0\0".to_vec();
+    tiff.extend(9_u16.to_le_bytes());
+    for [tag, kind, count, value] in entries {
+        tiff.extend([tag, kind, count, 0, value, 0].into_iter().flat_map(u16::to_le_bytes));
+    }
+    tiff.resize(128 + 2 * 768, 0);
+    let gif = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;".to_vec();
+    for (name, bytes, says) in [("a.tif", tiff, "a palette in TIFF"), ("a.gif", gif, "an animation")] {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let refused = read(&path).unwrap_err().to_string();
+        assert!(refused.contains(says) && refused.contains("PNG"), "{refused}");
+    }
+}
+
+#[test]
 fn a_pnm_file_is_what_its_name_says() {
     let folder = tempfile::tempdir().unwrap();
     for (name, channels, header) in [

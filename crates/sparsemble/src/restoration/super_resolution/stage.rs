@@ -103,24 +103,15 @@ impl<T: Scalar> Stage<'_, T> {
         run.map_blocks(
             n_pixels,
             ANCHORED_BLOCK,
-            || (self.ensemble.predictor(), Vec::new()),
-            |(predictor, means), range| {
+            || self.ensemble.predictor(),
+            |predictor, range| {
                 let number = range.start / ANCHORED_BLOCK;
-                means.clear();
                 let read = |i: usize, input: &mut [T]| {
                     let pixel = range.start + i;
                     let place = (rows.start + pixel / size.width, pixel % size.width);
-                    means.push(windows.copy_input(place, &low, high.as_ref(), input));
-                    Ok(())
+                    Ok(windows.copy_input(place, &low, high.as_ref(), input))
                 };
-                let mut values = piece(&value_pieces[number]);
-                predictor.predict(read, &mut values, &mut piece(&spread_pieces[number]))?;
-                for (block, &mean) in values.chunks_exact_mut(n_outputs).zip(means.iter()) {
-                    for value in block {
-                        *value += mean;
-                    }
-                }
-                Ok(())
+                predictor.predict(read, &mut piece(&value_pieces[number]), &mut piece(&spread_pieces[number]))
             },
         )?;
         drop((value_pieces, spread_pieces));
@@ -153,66 +144,88 @@ impl<T: Scalar> Blocks<'_, T> {
     /// The mean of all blocks over each pixel of the enlarged picture in these rows of the small one, and, if `doubts`, how
     /// far apart blocks and members are.
     fn average(&self, rows: Range<usize>, doubts: bool) -> (Vec<T>, Vec<T>) {
-        let n_outputs = self.windows.n_outputs();
-        let mut means = vec![T::ZERO; rows.len() * self.width * self.windows.scale.pow(2)];
-        self.for_each_overlap(&rows, |range, block| {
-            means[range].iter_mut().zip(&self.values[block]).for_each(|(sum, value)| *sum += *value);
-        });
-        self.divide(&rows, &mut means);
-        if !doubts {
-            return (means, Vec::new());
+        match self.windows.scale {
+            2 => self.average_by::<2>(rows, doubts),
+            3 | 6 => self.average_by::<3>(rows, doubts),
+            4 | 8 => self.average_by::<4>(rows, doubts),
+            _ => self.average_by::<1>(rows, doubts),
         }
-        let mut variances = vec![T::ZERO; means.len()];
-        let share = T::from_f64(1.0 / n_outputs as f64);
-        self.for_each_overlap(&rows, |range, block| {
-            let spread = self.spreads[block.start / n_outputs] * share;
-            // Rounding may take it below zero where members agree.
-            let spread = if spread > T::ZERO { spread } else { T::ZERO };
-            let sums = variances[range.clone()].iter_mut().zip(&means[range]).zip(&self.values[block]);
-            for ((sum, &mean), &opinion) in sums {
-                *sum += (opinion - mean) * (opinion - mean) + spread;
+    }
+
+    /// The same, N neighbouring pixels at a time; the scale is a multiple of N.
+    fn average_by<const N: usize>(&self, rows: Range<usize>, doubts: bool) -> (Vec<T>, Vec<T>) {
+        let scale = self.windows.scale;
+        let size = rows.len() * self.width * scale * scale;
+        let (mut means, mut variances) = (Vec::with_capacity(size), Vec::with_capacity(if doubts { size } else { 0 }));
+        let near = |place: usize, all: Range<usize>| place.saturating_sub(1).max(all.start)..(place + 2).min(all.end);
+        for (row, line) in rows.flat_map(|row| (0..scale).map(move |line| (row, line))) {
+            let above = near(row, self.rows.clone());
+            for first in (0..scale * self.width).step_by(N) {
+                let column = first / scale;
+                let (place, beside) = ((row, line, column, first % scale), near(column, 0..self.width));
+                // Nearly everywhere there are nine blocks: loops of a known length.
+                let (mean, variance) = if above.len() == 3 && beside.len() == 3 {
+                    self.average_at::<N>(place, row - 1..row + 2, column - 1..column + 2, doubts)
+                } else {
+                    self.average_at::<N>(place, above.clone(), beside, doubts)
+                };
+                means.extend(mean);
+                if doubts {
+                    variances.extend(variance);
+                }
             }
-        });
-        self.divide(&rows, &mut variances);
+        }
         (means, variances)
     }
 
-    /// Gives `take` each stretch of the enlarged rows that a row of a block covers, and where the block has it. The order
-    /// in which a pixel is covered is always the same.
-    fn for_each_overlap(&self, rows: &Range<usize>, mut take: impl FnMut(Range<usize>, Range<usize>)) {
-        let (scale, side) = (self.windows.scale, self.windows.block_side());
-        let large_width = scale * self.width;
-        for row in rows.clone() {
-            for around in row.saturating_sub(1).max(self.rows.start)..(row + 2).min(self.rows.end) {
-                for column in 0..self.width {
-                    let block = ((around - self.rows.start) * self.width + column) * side * side;
-                    // At the left and right border a part of the block is outside.
-                    let cut = if column == 0 { scale } else { 0 };
-                    let first = scale * column + cut - scale;
-                    let length = (side - cut).min(large_width - first);
-                    for line in 0..scale {
-                        let to = (scale * (row - rows.start) + line) * large_width + first;
-                        let from = block + (scale * (row + 1 - around) + line) * side + cut;
-                        take(to..to + length, from..from + length);
-                    }
-                }
-            }
+    /// The mean of the blocks of these rows and columns at N pixels in a line of a small one, and if `doubts` how far apart
+    /// they and the members are.
+    #[inline(always)]
+    fn average_at<const N: usize>(
+        &self,
+        place: (usize, usize, usize, usize),
+        rows: Range<usize>,
+        columns: Range<usize>,
+        doubts: bool,
+    ) -> ([T; N], [T; N]) {
+        let mean = self.mean_at(place, rows.clone(), columns.clone(), |_, opinions| opinions);
+        if !doubts {
+            return (mean, mean);
         }
+        let share = T::from_f64(1.0 / self.windows.n_outputs() as f64);
+        let variance = self.mean_at(place, rows, columns, |block, opinions: [T; N]| {
+            let spread = self.spreads[block] * share;
+            // Rounding may take it below zero where members agree.
+            let spread = if spread > T::ZERO { spread } else { T::ZERO };
+            std::array::from_fn(|i| (opinions[i] - mean[i]) * (opinions[i] - mean[i]) + spread)
+        });
+        (mean, variance)
     }
 
-    /// Divides sums over blocks by how many blocks cover the pixel.
-    fn divide(&self, rows: &Range<usize>, sums: &mut [T]) {
-        let scale = self.windows.scale;
-        let overlaps =
-            |place: usize, range: &Range<usize>| (place + 2).min(range.end) - place.saturating_sub(1).max(range.start);
-        for (line, sums) in sums.chunks_exact_mut(scale * self.width).enumerate() {
-            let down = overlaps(rows.start + line / scale, &self.rows);
-            for (column, sums) in sums.chunks_exact_mut(scale).enumerate() {
-                let share = T::from_f64(1.0 / (down * overlaps(column, &(0..self.width))) as f64);
-                for sum in sums {
-                    *sum *= share;
+    /// The mean of what `term` makes of the blocks of these rows and columns, at N pixels in a line of a small one.
+    #[inline(always)]
+    fn mean_at<const N: usize>(
+        &self,
+        (row, line, column, within): (usize, usize, usize, usize),
+        rows: Range<usize>,
+        columns: Range<usize>,
+        term: impl Fn(usize, [T; N]) -> [T; N],
+    ) -> [T; N] {
+        let (scale, side) = (self.windows.scale, self.windows.block_side());
+        let share = T::from_f64(1.0 / (rows.len() * columns.len()) as f64);
+        let mut sums = [T::ZERO; N];
+        for other in rows {
+            for neighbour in columns.clone() {
+                let block = (other - self.rows.start) * self.width + neighbour;
+                let (down, across) = (scale * (row + 1 - other) + line, scale * (column + 1 - neighbour) + within);
+                let from = block * side * side + down * side + across;
+                let mut opinions = [T::ZERO; N];
+                opinions.copy_from_slice(&self.values[from..from + N]);
+                for (sum, term) in sums.iter_mut().zip(term(block, opinions)) {
+                    *sum += term;
                 }
             }
         }
+        sums.map(|sum| sum * share)
     }
 }

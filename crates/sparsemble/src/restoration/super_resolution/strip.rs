@@ -37,8 +37,26 @@ impl<T: Scalar> Strip<T> {
     #[inline]
     pub(super) fn copy_window(&self, (row, column): (isize, isize), side: usize, out: &mut [T]) {
         let start = (row - self.first) as usize * self.stride + (column + self.margin as isize) as usize;
-        for (r, out) in out.chunks_exact_mut(side).enumerate() {
-            out.copy_from_slice(&self.data[start + r * self.stride..][..side]);
+        // Lines of a length that the compiler knows are copied in place, others by a call for each.
+        match side {
+            3 => self.copy_lines::<3>(start, out),
+            5 => self.copy_lines::<5>(start, out),
+            7 => self.copy_lines::<7>(start, out),
+            8 => self.copy_lines::<8>(start, out),
+            9 => self.copy_lines::<9>(start, out),
+            10 => self.copy_lines::<10>(start, out),
+            _ => {
+                for (r, out) in out.chunks_exact_mut(side).enumerate() {
+                    out.copy_from_slice(&self.data[start + r * self.stride..][..side]);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn copy_lines<const SIDE: usize>(&self, start: usize, out: &mut [T]) {
+        for (r, out) in out.as_chunks_mut::<SIDE>().0.iter_mut().enumerate() {
+            out.copy_from_slice(&self.data[start + r * self.stride..][..SIDE]);
         }
     }
 }
