@@ -19,9 +19,9 @@ from sparsemble._parameters import (
 )
 
 __all__ = [
+    "TOLERANCE",
     "Model",
     "Operator",
-    "TOLERANCE",
     "__version__",
     "address",
     "agreement",

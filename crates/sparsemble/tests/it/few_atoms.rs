@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use sparsemble::coding::{Coding, CodingBasis, Lasso, Penalty, Samples, SparseCoder};
+use sparsemble::coding::{Coding, CodingBasis, Lasso, Penalty, SampleStatus, Samples, SparseCoder};
 use sparsemble::{Matrix, Run, Scalar};
 
 use crate::problems::Values;
@@ -36,14 +36,17 @@ fn few_atoms_are_coded_as_many<T: Scalar>(tolerance: f64) {
             let coder = Lasso { nonnegative, tolerance, ..Lasso::new(penalty) };
             let (few, many) = (encode(&coder, &atoms, &samples, 1), encode(&coder, &among_zeros(&atoms), &samples, 1));
             assert_eq!(few.report.status, many.report.status, "{n_atoms} atoms, {penalty:?}");
-            assert!(few.report.worst_gap <= Some(tolerance));
+            // No μ can bring the error of some samples down to the bound with one or two atoms.
+            let may_fail = matches!(penalty, Penalty::Error(_));
+            assert!(may_fail || (few.report.converged && few.report.worst_gap <= Some(tolerance)), "{penalty:?}");
             let apart = |i: usize| {
                 let mut apart = vec![0.0; 20];
                 few.codes.column(i).for_each(|(j, a)| apart[j] += a.to_f64());
                 many.codes.column(i).for_each(|(j, a)| apart[j] -= a.to_f64());
                 apart.into_iter().fold(0.0, |largest: f64, by| largest.max(by.abs()))
             };
-            let furthest = (0..150).map(apart).fold(0.0, f64::max);
+            let finished = (0..150).filter(|&i| few.report.status[i] == SampleStatus::Converged);
+            let furthest = finished.map(apart).fold(0.0, f64::max);
             // The gap bounds the square of the distance.
             assert!(furthest < 10.0 * tolerance.sqrt(), "{n_atoms} atoms, {penalty:?}: {furthest} apart");
             assert_eq!(few, encode(&coder, &atoms, &samples, 3));

@@ -126,9 +126,9 @@ impl<S: Simd> Lanes<'_, S> {
         for _ in 0..LOOKS {
             self.sweep(mu, &mut sweeping);
             let rounded = self.as_returned::<T>(&sweeping.coefficients);
-            let found = self.gaps(&rounded, mu);
+            let (found, at_most) = self.gaps(&rounded, mu);
             // A code that is good enough stays as it is, however long its neighbours take.
-            let finished = (0..S::f64s::LEN).filter(|lane| open >> lane & 1 == 1 && found[*lane] <= enough);
+            let finished = (0..S::f64s::LEN).filter(|lane| open >> lane & 1 == 1 && at_most[*lane] <= enough);
             let finished: u64 = finished.map(|lane| 1 << lane).sum();
             let lanes = S::mask64s::from_bitmask(self.simd, finished);
             for (kept, new) in self.coefficients.iter_mut().zip(rounded) {
@@ -174,9 +174,13 @@ impl<S: Simd> Lanes<'_, S> {
         rounded
     }
 
-    /// The relative duality gap of each code. Sums are taken to be as far off as rounding can make them.
+    /// The relative duality gap of each code, and how large it may be with sums as far off as rounding can make them.
     #[inline(always)]
-    fn gaps(&self, coefficients: &[S::f64s; MOST_ATOMS], mu: &[f64; MOST_LANES]) -> [f64; MOST_LANES] {
+    fn gaps(
+        &self,
+        coefficients: &[S::f64s; MOST_ATOMS],
+        mu: &[f64; MOST_LANES],
+    ) -> ([f64; MOST_LANES], [f64; MOST_LANES]) {
         let (n_atoms, zero) = (self.n_atoms(), S::f64s::splat(self.simd, 0.0));
         let (mut penalty, mut with_sample, mut with_itself, mut left) = (zero, zero, zero, [zero; MOST_ATOMS]);
         for j in 0..n_atoms {
@@ -193,16 +197,18 @@ impl<S: Simd> Lanes<'_, S> {
         let noise = f64::EPSILON * (self.few.n_features + 2 * n_atoms) as f64;
         let norm = self.few.largest_norm;
         let size = penalty.mul_add(norm, self.energies.sqrt());
-        let largest = size.mul_add(noise * norm, self.size_of_largest(&left[..n_atoms]));
+        let largest = self.size_of_largest(&left[..n_atoms]);
+        let largest_at_most = size.mul_add(noise * norm, largest);
         let products_with_residual = self.energies - with_sample;
         let residual = (products_with_residual - with_sample + with_itself).max(0.0);
-        let mut gaps = [f64::INFINITY; MOST_LANES];
+        let (mut gaps, mut at_most) = ([f64::INFINITY; MOST_LANES], [f64::INFINITY; MOST_LANES]);
         for lane in 0..S::f64s::LEN {
             let products = (self.energies[lane], products_with_residual[lane], residual[lane]);
             let rounding = if products.0 > 0.0 { noise * size[lane] * size[lane] / products.0 } else { 0.0 };
-            gaps[lane] = gap_of_products(products, mu[lane], penalty[lane], largest[lane]) + rounding;
+            gaps[lane] = gap_of_products(products, mu[lane], penalty[lane], largest[lane]);
+            at_most[lane] = gap_of_products(products, mu[lane], penalty[lane], largest_at_most[lane]) + rounding;
         }
-        gaps
+        (gaps, at_most)
     }
 
     #[inline(always)]
