@@ -72,21 +72,23 @@ pub(crate) fn lambda_max<'py>(
     Ok(largest?.into_pyarray(py))
 }
 
-/// The corners of the lasso of the one row of X down to where `(name, value)` holds: `(lambdas, codes)`, one code a row.
+/// The corners of the lasso of the one row of X: `(lambdas, codes)`, one code a row.
+///
+/// They go down to where the end, a name and its value, holds, and are at most so many.
 #[pyfunction]
 pub(crate) fn lasso_path<'py>(
     py: Python<'py>,
     sample: Reals<'py>,
     dictionary: Reals<'py>,
-    end: (String, f64),
+    end: (String, f64, usize),
     positive: bool,
-    most: usize,
     run: RunOptions,
 ) -> PyResult<(Bound<'py, PyArray1<f64>>, Reals<'py>)> {
-    let end = match end.0.as_str() {
-        "max_error" => Penalty::Error(end.1),
-        "max_l1_norm" => Penalty::L1Norm(end.1),
-        _ => Penalty::Lambda(end.1),
+    let (name, value, most) = end;
+    let end = match name.as_str() {
+        "max_error" => Penalty::Error(value),
+        "max_l1_norm" => Penalty::L1Norm(value),
+        _ => Penalty::Lambda(value),
     };
     let (sample, atoms) = (Rows::<f64>::new(&sample)?, Rows::<f64>::new(&dictionary)?);
     let (sample, atoms) = (sample.columns()?.to_matrix(), atoms.columns()?);

@@ -162,12 +162,12 @@ fn warm_start<T: Scalar + Element>(recipe: &Recipe, atoms: &Floats<'_>) -> PyRes
     Dictionary::new(atoms).and_then(|dictionary| recipe.begun(&dictionary)).map_err(to_python)
 }
 
+/// A checkpoint, and the steps that it has already.
+type Continued<'a, T> = (Checkpoint<'a, T>, Option<PastSteps<'a, T>>);
+
 impl Steps {
     /// The checkpoint if there is to be one, and the steps to go on from if there are any.
-    fn checkpoint<'a, T: Scalar>(
-        &self,
-        record: &'a Record<T>,
-    ) -> Result<Option<(Checkpoint<'a, T>, Option<PastSteps<'a, T>>)>> {
+    fn checkpoint<'a, T: Scalar>(&self, record: &'a Record<T>) -> Result<Option<Continued<'a, T>>> {
         match self {
             Self(_, None, _) => Ok(None),
             Self(_, Some(path), false) => Ok(Some((Checkpoint::begin(path, record), None))),

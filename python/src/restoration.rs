@@ -24,6 +24,9 @@ use crate::run::RunOptions;
 /// The planes of a picture and how far from the truth each pixel may be, both `(n_planes, height, width)`.
 pub(crate) type RestoredPlanes<'py> = (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>);
 
+/// The planes, and how far the members of the model are apart, if it has any.
+pub(crate) type BlockPlanes<'py> = (Bound<'py, PyArray3<f64>>, Option<Bound<'py, PyArray3<f64>>>);
+
 /// Takes noise out of each plane.
 #[pyfunction]
 pub(crate) fn denoise<'py>(
@@ -132,7 +135,7 @@ pub(crate) fn recover_blocks<'py>(
     shape: (usize, usize),
     known: (f64, PyRef<'py, Model>),
     run: RunOptions,
-) -> PyResult<(Bound<'py, PyArray3<f64>>, Option<Bound<'py, PyArray3<f64>>>)> {
+) -> PyResult<BlockPlanes<'py>> {
     let (noise, held) = (known.0, single(&known.1)?);
     let coder = held.coder().map_err(to_python)?;
     let means = measured.1.as_ref().map(PyReadonlyArray2::as_slice).transpose()?;

@@ -147,7 +147,7 @@ impl<'a> Crate<'a> {
         let is_constant = |name: &str| name.chars().all(|letter| letter.is_uppercase() || letter == '_');
         names.sort_by_key(|name| (!is_constant(name), *name));
         let imported = used.dictionaries.into_iter().collect::<Vec<_>>().join(", ");
-        let all = names.iter().map(|name| format!("    {name:?},\n")).collect::<String>();
+        let all = names.iter().map(|name| format!("    {name:?},\n")).collect::<Vec<_>>().concat();
         let constants = CONSTANTS.map(|(name, of)| format!("{name}: {of}\n")).concat();
         let aliases = used.aliases.concat();
         let imports = format!("{HEADER}\nfrom sparsemble._parameters import {imported}\n");
@@ -162,7 +162,7 @@ impl<'a> Crate<'a> {
             if is_new || !method.sig.ident.to_string().starts_with("__") {
                 let lines = self.function(&method.sig, &method.attrs, Some(name), used)?;
                 text += "\n";
-                text += &lines.lines().map(|line| format!("    {line}\n")).collect::<String>();
+                text += &lines.lines().map(|line| format!("    {line}\n")).collect::<Vec<_>>().concat();
             }
         }
         Ok(text)
@@ -391,7 +391,7 @@ fn leaves(tree: &UseTree, names: &mut Vec<String>) {
 mod tests {
     use super::*;
 
-    const CODE: &str = r#"
+    const CODE: &str = r"
         /// Either number.
         ///
         /// Python: `NDArray[np.float32] | NDArray[np.float64]`
@@ -425,7 +425,7 @@ mod tests {
             #[pymodule_export]
             use crate::coding::{encode, Model};
         }
-    "#;
+    ";
 
     fn made_of(code: &str) -> Result<String> {
         let file = syn::parse_file(code)?;

@@ -160,7 +160,7 @@ impl<'a, T: Copy> MatrixView<'a, T> {
     }
 
     /// Reads numbers that are not in memory as columns one after the other.
-    #[cfg(feature = "io")]
+    #[cfg_attr(not(feature = "io"), expect(dead_code, reason = "only files hold numbers that are not in memory"))]
     pub(crate) fn of_stored(data: &'a dyn Stored<T>, rows: usize, columns: usize) -> Result<Self> {
         expect_size("matrix data length", rows * columns, data.count())?;
         Ok(Self { data: Data::Stored(data), rows, columns, row_stride: 1, column_stride: rows })

@@ -93,6 +93,7 @@ _Kernel: TypeAlias = float | _Reals
 _RestoredPlanes: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 _BlocksAndMeans: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64] | None]
 _NoiseAndGaussians: TypeAlias = tuple[float, Model | None]
+_BlockPlanes: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64] | None]
 _Way: TypeAlias = Callable[[NDArray[np.float64]], Any]
 _Method: TypeAlias = Model | str
 _WeighedArrays: TypeAlias = tuple[_Floats, _Floats, NDArray[np.float64] | None]
@@ -116,9 +117,9 @@ def lambda_max(samples: _SampleArrays, dictionary: _Floats, run: _RunOptions) ->
     """The smallest λ that gives each row of X the zero code."""
 
 def lasso_path(
-    sample: _Reals, dictionary: _Reals, end: tuple[str, float], positive: bool, most: int, run: _RunOptions
+    sample: _Reals, dictionary: _Reals, end: tuple[str, float, int], positive: bool, run: _RunOptions
 ) -> tuple[NDArray[np.float64], _Reals]:
-    """The corners of the lasso of the one row of X down to where `(name, value)` holds."""
+    """The corners of the lasso of the one row of X."""
 
 @final
 class Operator:
@@ -334,7 +335,7 @@ def recover_blocks(
     shape: tuple[int, int],
     known: tuple[float, Model],
     run: _RunOptions,
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+) -> _BlockPlanes:
     """The same picture with every block on its own, by any model of blocks."""
 
 def restore(

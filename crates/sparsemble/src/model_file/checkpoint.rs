@@ -9,7 +9,7 @@
 //! | 8 | [`MAGIC`] |
 //! | 8 and 8 | for each step: the length of its model and of its state, low bytes first as all numbers |
 //! | | its model, a model file of its own that says it is not complete |
-//! | | its state: see [`state`](super::state) |
+//! | | its state: see [`super::state`] |
 //! | 4 | CRC-32 of all of these |
 //!
 //! A checkpoint is trusted no more than a model file: see [`model_file`](super).

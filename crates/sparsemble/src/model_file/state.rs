@@ -28,7 +28,7 @@ fn width(n_atoms: usize) -> u64 {
     if n_atoms < 1 << 16 { 2 } else { 4 }
 }
 
-/// The bytes that [`write`] takes.
+/// The bytes that [`write()`] takes.
 pub(super) fn length<T: Scalar>(codes: &[SparseCodes<T>], residuals: Option<&Matrix<T>>) -> u64 {
     let strip = |codes: &SparseCodes<T>| {
         let (samples, nonzero) = (codes.n_samples() as u64, codes.n_nonzero() as u64);

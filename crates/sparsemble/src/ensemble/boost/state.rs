@@ -32,7 +32,7 @@ const NOT_THESE: &str = "this round was not trained on these samples with this c
 /// Boosting between two rounds.
 ///
 /// A caller that wants to save what it has after each round calls [`step_with_codes`](Self::step_with_codes) itself, keeps
-/// of every round its [`BoostedRound`] and comes back by [`Boost::resume`].
+/// of every round its [`BoostedRound`](super::BoostedRound) and comes back by [`Boost::resume`].
 ///
 /// # Example
 /// ```

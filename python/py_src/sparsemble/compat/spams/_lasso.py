@@ -217,7 +217,7 @@ def _path(X: ArrayLike, D: ArrayLike, options: dict[str, Any], pos: bool, L: int
     (end,) = options.items()
     doubles = sample.astype(np.float64), atoms.astype(np.float64)
     with running(1, None, 1) as run:
-        _, codes = _native.lasso_path(*doubles, end, pos, path.shape[1], run)
+        _, codes = _native.lasso_path(*doubles, (*end, path.shape[1]), pos, run)
     path[:, : len(codes)] = codes.T
     return path
 
