@@ -405,7 +405,7 @@ def test_the_defaults_are_those_of_the_library(estimator, method):
 
 def _entries(estimator):
     """The documentation of each parameter."""
-    return {entry.split(" :")[0]: entry for entry in re.split(r"\n    (?=\w+ : )", estimator.__doc__)}
+    return {entry.split(" :")[0]: entry for entry in re.split(r"\n(?=\w+ : )", inspect.getdoc(estimator))}
 
 
 def _documented(estimator):
