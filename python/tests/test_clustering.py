@@ -394,7 +394,8 @@ def test_the_defaults_are_those_of_the_library(estimator, method):
         elif name in ("relative_lam", "relative_ridge", "error"):
             entry = {"relative_lam": "lam", "relative_ridge": "ridge", "error": "n_nonzero_coefs"}[name]
             number = f"{default:g}".replace("e-0", "e-")
-            assert f"{number} of " in _entries(estimator)[entry] or f"of {number}" in _entries(estimator)[entry]
+            entry = _entries(estimator)[entry]
+            assert f"{number} of " in entry or f"of {number}" in entry
         elif name == "sharpness":
             assert f'{default:g} for "{method}"' in EnsembleSpectralClustering.__doc__
         elif signature[name].default is None:
