@@ -13,18 +13,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import (
-    check_do_not_raise_errors_in_init_or_set_params,
-    check_estimator_cloneable,
-    check_estimator_repr,
-    check_estimator_tags_renamed,
-    check_get_params_invariance,
-    check_mixin_order,
-    check_no_attributes_set_in_init,
-    check_parameters_default_constructible,
     check_sample_weight_equivalence_on_dense_data,
-    check_set_params,
-    check_valid_tag_types,
     parametrize_with_checks,
 )
 
@@ -82,16 +73,16 @@ def test_the_common_checks_of_scikit_learn_pass(estimator, check):
 
 
 OF_PARAMETERS = [
-    check_do_not_raise_errors_in_init_or_set_params,
-    check_estimator_cloneable,
-    check_estimator_repr,
-    check_estimator_tags_renamed,
-    check_get_params_invariance,
-    check_mixin_order,
-    check_no_attributes_set_in_init,
-    check_parameters_default_constructible,
-    check_set_params,
-    check_valid_tag_types,
+    estimator_checks.check_do_not_raise_errors_in_init_or_set_params,
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_estimator_repr,
+    estimator_checks.check_estimator_tags_renamed,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_mixin_order,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_set_params,
+    estimator_checks.check_valid_tag_types,
 ]
 """Those of the common checks that fit no rows of samples."""
 
