@@ -1,6 +1,6 @@
 //! Training: the keyword arguments of the estimators as a recipe, and what comes of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -109,6 +109,8 @@ fn train_as<'py, T: Scalar + Element>(
                 Error::Interrupted { done: step.number, total: step.of }
             })
         };
+        // Beside the checkpoint is where room for files was asked for.
+        let run = steps.folder().map_or(run, |folder| run.scratch_in(folder, Run::HELD));
         let trained = recipe.resume(set, &mut *past, &mut watch, run)?;
         drop((past, checkpoint));
         Ok((trained, record))
@@ -176,6 +178,11 @@ impl Steps {
                 Ok(Some((checkpoint, Some(past))))
             }
         }
+    }
+
+    /// The folder of the checkpoint.
+    fn folder(&self) -> Option<&Path> {
+        self.1.as_deref().and_then(Path::parent)
     }
 
     /// Tells Python of a step, and heeds its signals.

@@ -127,7 +127,7 @@ impl Task<'_> {
         let coder: Coder = self.options.parsed("coder")?;
         let learner = Examples { n_atoms: self.atoms };
         let boost = Boost { n_models: self.options.parsed("models")?, seed: self.seed, ..Boost::new(&learner, &coder) };
-        let (mut seconds, mut boosting) = timed(|| boost.start(view))?;
+        let (mut seconds, mut boosting) = timed(|| boost.start(view, Run::default()))?;
         let mut beside = self.beside(view.columns())?;
         loop {
             let (round_seconds, round) = timed(|| boosting.step(self.run()))?;

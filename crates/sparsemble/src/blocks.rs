@@ -34,6 +34,16 @@ pub struct Run<'a> {
     progress: Option<&'a ProgressFn<'a>>,
     /// Where in a longer whole this run is; `None` if it is the whole.
     span: Option<Span>,
+    #[cfg(feature = "io")]
+    scratch: Option<Scratch<'a>>,
+}
+
+/// Where what takes too much memory goes, and what too much is, in bytes.
+#[cfg(feature = "io")]
+#[derive(Clone, Copy)]
+struct Scratch<'a> {
+    folder: &'a std::path::Path,
+    above: u64,
 }
 
 /// The samples of a whole that a step does.
@@ -69,6 +79,26 @@ impl<'a> Run<'a> {
     #[must_use]
     pub fn on_progress(self, progress: &'a ProgressFn<'a>) -> Self {
         Self { progress: Some(progress), ..self }
+    }
+
+    /// A choice for [`scratch_in`](Self::scratch_in): that of the program and of the Python package, a gibibyte.
+    #[cfg(feature = "io")]
+    pub const HELD: u64 = 1 << 30;
+
+    /// Puts what a call keeps of all samples between two passes into files of this folder, if it takes more than `above`
+    /// bytes: boosting does so with approximations and codes (feature `io`). The results are the same bits.
+    ///
+    /// The files have no names and are gone with the call, however it ends. Without a folder everything is held in memory.
+    #[cfg(feature = "io")]
+    #[must_use]
+    pub fn scratch_in(self, folder: &'a std::path::Path, above: u64) -> Self {
+        Self { scratch: Some(Scratch { folder, above }), ..self }
+    }
+
+    /// Where something of so many bytes is to go; `None` into memory.
+    #[cfg(feature = "io")]
+    pub(crate) fn scratch_for(&self, bytes: u64) -> Option<&'a std::path::Path> {
+        self.scratch.filter(|scratch| bytes > scratch.above).map(|scratch| scratch.folder)
     }
 
     /// How a step of a longer work is run: the same threads, and progress told as that of the whole, of whose `total`

@@ -38,6 +38,69 @@ pub(crate) fn read_at(file: &File, place: u64, bytes: &mut [u8]) -> io::Result<(
     }
 }
 
+/// Writes all of `bytes` from this place of a file on, wherever others write in it.
+fn write_at(file: &File, place: u64, bytes: &[u8]) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, place);
+    #[cfg(windows)]
+    {
+        let mut done = 0;
+        while done < bytes.len() {
+            match std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], place + done as u64)? {
+                0 => return Err(ErrorKind::WriteZero.into()),
+                more => done += more,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A file that threads read and write at places of their own.
+#[derive(Debug)]
+pub(crate) struct SharedFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl SharedFile {
+    /// An open file, and its name for errors.
+    pub(crate) fn new(file: File, path: PathBuf) -> Self {
+        Self { file, path }
+    }
+
+    /// A new file without a name, which is gone when it is dropped, however the program ends. It goes by its folder's.
+    pub(crate) fn nameless(folder: &Path) -> Result<Self> {
+        // The folder of a file that is named without one.
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let file = tempfile::tempfile_in(folder).map_err(|error| Error::io("write", folder, &error))?;
+        Ok(Self { file, path: folder.into() })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the file so many bytes long; what is new is zeros.
+    pub(crate) fn resize(&self, bytes: u64) -> Result<()> {
+        self.file.set_len(bytes).map_err(|error| Error::io("write", &self.path, &error))
+    }
+
+    pub(crate) fn read_into(&self, place: u64, bytes: &mut [u8]) -> Result<()> {
+        read_at(&self.file, place, bytes).map_err(|error| Error::io("read", &self.path, &error))
+    }
+
+    /// The bytes of a place that is known to lie in the file.
+    pub(crate) fn read(&self, place: std::ops::Range<u64>) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; (place.end - place.start) as usize];
+        self.read_into(place.start, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    pub(crate) fn write(&self, place: u64, bytes: &[u8]) -> Result<()> {
+        write_at(&self.file, place, bytes).map_err(|error| Error::io("write", &self.path, &error))
+    }
+}
+
 /// A file as it lies in memory, for as long as it is kept.
 pub(crate) type MappedFile = mmap_guard::FileData;
 

@@ -44,7 +44,7 @@ pub struct Instances<T: Scalar> {
     pub(crate) online: fn(&mut OnlineLearner<T>, MatrixView<'_, T>, Masses<'_>, &[usize], Run<'_>) -> Result<f64>,
     pub(crate) lines: fn(&Hyperlines, MatrixView<'_, T>, &[f64], Dictionary<T>, Run<'_>) -> Result<Lines<T>>,
     pub(crate) boosting:
-        fn(&mut Boosting<'_, T>, Dictionary<T>, Option<&CodedRound<T>>, Run<'_>) -> Result<CodedRound<T>>,
+        fn(&mut Boosting<'_, T>, Dictionary<T>, Option<CodedRound<T>>, Run<'_>) -> Result<CodedRound<T>>,
     pub(crate) approximate: Represent<T, Approximation<T>>,
     pub(crate) transform: Represent<T, Coding<T>>,
     pub(crate) reconstruct: fn(&Ensemble<T>, &SparseCodes<T>, Run<'_>) -> Result<Matrix<T>>,

@@ -17,6 +17,7 @@ THREADS = 2
 N_ATOMS = 256
 METHODS = {
     "BoostEx": "--method boost-ex --models 3 --one-sparse",
+    "BoostEx, lasso": "--method boost-ex --models 2 --lambda 0.2",
     "RandExAv": "--method rand-ex-av --models 3",
     "online Alt-Opt": "--method online --iterations 1 --sparsity 3",
 }

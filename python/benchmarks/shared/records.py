@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,29 @@ class Records:
     memory: list[Record] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     """Objectives that were worse than a rival's: the run is not valid."""
+    commands: list[str] = field(default_factory=list)
+    """The runs that found them."""
+
+    def begin(self, command: str) -> None:
+        """Keep the command of this run."""
+        self.commands.append(command)
+        print(json.dumps({"command": command}, ensure_ascii=False), flush=True)
+
+    def recall(self, path: Path) -> None:
+        """Take in what another run has printed on standard output."""
+        kinds = {
+            "bench": self.measurements,
+            "workload": self.comparisons,
+            "growth": self.growth,
+            "memory": self.memory,
+        }
+        for line in path.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            first = next(iter(record))
+            if first == "command":
+                self.commands.append(record["command"])
+            else:
+                kinds[first].append(record)
 
     def measure(self, bench: str, result: Result, shape: dict[str, int], lam: float | None = None) -> None:
         """Keep the time of one coder and what its codes are worth."""

@@ -38,19 +38,32 @@ def main(
         parser.add_argument(option, dest=field, type=kind, help=usual)
     parser.add_argument("--only", choices=workloads, help="one workload")
     parser.add_argument(
+        "--with",
+        dest="earlier",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="RESULTS",
+        help="what other runs have printed on standard output; it is reported together with this run",
+    )
+    parser.add_argument(
         "--output", type=Path, help="also write our part of the page docs/PERFORMANCE.md here"
     )
     parser.add_argument("--date", default=datetime.date.today().isoformat(), help="the date on the page")
     arguments = parser.parse_args()
 
     machine = {"date": arguments.date} | describe()
-    machine["command"] = " ".join([f"cargo xtask bench {name}", *sys.argv[1:]])
+    command = " ".join([f"cargo xtask bench {name}", *sys.argv[1:]])
     asked = {field: getattr(arguments, field) for field in sizes}
     chosen = replace(
         quick if arguments.quick else full,
         **{field: value for field, value in asked.items() if value is not None},
     )
     records = Records()
+    for path in arguments.earlier:
+        records.recall(path)
+    records.begin(command)
+    machine["command"] = "; ".join(records.commands)
     for workload, run in workloads.items():
         if arguments.only in (None, workload):
             run(chosen, records)

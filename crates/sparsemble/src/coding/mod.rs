@@ -16,6 +16,8 @@
 //! low-resolution half of a pair, or the samples themselves. Nothing assumes unit columns.
 
 mod basis;
+#[cfg(feature = "io")]
+pub(crate) mod bytes;
 mod coder;
 mod codes;
 mod fista;
@@ -25,6 +27,7 @@ mod one_sparse;
 mod path;
 mod pursuit;
 mod samples;
+mod strips;
 
 pub use basis::CodingBasis;
 pub use coder::Coder;
@@ -36,6 +39,10 @@ pub use one_sparse::OneSparse;
 pub use path::{LassoPath, lasso_path};
 pub use pursuit::{Pursuit, PursuitKind};
 pub use samples::Samples;
+pub(crate) use strips::CodeStrip;
+pub use strips::CodeStrips;
+#[cfg(feature = "io")]
+pub(crate) use strips::StoredCodes;
 
 use std::fmt::{Debug, Display};
 

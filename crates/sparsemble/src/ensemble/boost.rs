@@ -7,6 +7,7 @@
 //!
 //! BoostEx is this loop with a learner that draws examples by mass, BoostKM with one that makes weighted K-Means centres.
 
+mod aside;
 mod division;
 mod products;
 mod state;
@@ -15,7 +16,7 @@ pub use state::Boosting;
 pub(crate) use state::CodedRound;
 
 use crate::blocks::Run;
-use crate::coding::{SparseCoder, SparseCodes};
+use crate::coding::{CodeStrips, SparseCoder};
 use crate::degradation::Degradation;
 use crate::dictionary::{Dictionary, WeakLearner};
 use crate::error::{Error, Result, expect_size};
@@ -43,9 +44,10 @@ use super::{Ensemble, Training};
 /// Samples M × T; each dictionary M × K, where K is the learner's.
 ///
 /// # Cost
-/// L calls of the learner and of the coder; the rest of a round is about 10·M operations a sample. Memory: X_l, which is
-/// M × T in the type of the samples; a few numbers a sample; and the codes of the last round in compressed form, as
-/// α_l needs all of them before the first approximation can move.
+/// L calls of the learner and of the coder; the rest of a round is about 10·M operations a sample. Samples are coded and
+/// compared strip by strip. Between two passes over them there are kept X_l, which is M × T in the type of the samples, and
+/// the codes of the round, as α_l needs all of them before the first approximation can move: in memory, or in files by
+/// [`Run::scratch_in`]. A few numbers a sample are always in memory.
 ///
 /// # Errors
 /// Those of the learner and of [`SparseCoder::encode`]; if sizes disagree, or a parameter is out of range.
@@ -131,7 +133,7 @@ pub struct BoostedRound<T> {
     /// Its row of the training curve.
     pub round: Round,
     /// The codes of all samples in it, as [`Boosting::step_with_codes`] gives them.
-    pub codes: Vec<SparseCodes<T>>,
+    pub codes: CodeStrips<T>,
 }
 
 /// Why boosting has ended.
@@ -162,7 +164,7 @@ impl<'a, T: Scalar> Boost<'a, T> {
     /// # Errors
     /// See [`Boost`].
     pub fn fit(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Ensemble<T>> {
-        let mut boosting = self.start(samples)?;
+        let mut boosting = self.start(samples, run)?;
         let part = |round: usize| run.passes(round..round + 1, self.n_models, samples.columns().saturating_mul(2));
         while boosting.step(part(boosting.curve().len()))?.is_some() {}
         boosting.ensemble()
@@ -171,9 +173,9 @@ impl<'a, T: Scalar> Boost<'a, T> {
     /// The state before the first round.
     ///
     /// # Errors
-    /// If there are no samples, or a parameter is out of range.
-    pub fn start<'b>(&'b self, samples: MatrixView<'b, T>) -> Result<Boosting<'b, T>> {
-        Boosting::new(self, samples)
+    /// If there are no samples, a parameter is out of range, or a file of [`Run::scratch_in`] cannot be made.
+    pub fn start<'b>(&'b self, samples: MatrixView<'b, T>, run: Run<'_>) -> Result<Boosting<'b, T>> {
+        Boosting::new(self, samples, run)
     }
 
     /// The state after these rounds, given one by one so that the codes of no more than one of them are in memory: the
@@ -195,11 +197,11 @@ impl<'a, T: Scalar> Boost<'a, T> {
         if count > self.n_models {
             return Err(Error::parameter("n_models", self.n_models, "is less than the members there already are"));
         }
-        let mut boosting = self.start(samples)?;
+        let mut boosting = self.start(samples, run)?;
         for (number, done) in rounds.enumerate() {
             let BoostedRound { dictionary, round, codes } = done?;
             let part = run.passes(number..number + 1, count, samples.columns());
-            boosting.take(dictionary, Some(&(round, codes)), part)?;
+            boosting.take(dictionary, Some((round, codes)), part)?;
         }
         Ok(boosting)
     }

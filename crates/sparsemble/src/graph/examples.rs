@@ -1,7 +1,7 @@
 //! Graphs of samples coded by example dictionaries: |Ā| + |Āᵀ| for RandExAv and BoostEx (§V).
 
 use crate::blocks::Run;
-use crate::coding::{CodingBasis, OneSparse, Samples, SparseCoder, SparseCodes};
+use crate::coding::{CodeStrips, CodingBasis, OneSparse, Samples, SparseCoder, SparseCodes};
 use crate::dictionary::Examples;
 use crate::ensemble::{Averaging, Boost, own_atoms, weights_of_rounds};
 use crate::error::{Error, Result};
@@ -132,7 +132,7 @@ impl ExampleGraph {
             let own = own_atoms(&dictionary, samples.columns())?;
             let inputs = Samples::new(samples).excluding(&own);
             let coding = self.coder().encode(&basis, &inputs, part(2 * number + 1))?;
-            members.push(Member::new(dictionary.sources(), [&coding.codes]));
+            members.push(Member::new(dictionary.sources(), &vec![coding.codes].into())?);
         }
         let beta = vec![1.0 / members.len() as f64; members.len()];
         Ok((members, beta))
@@ -147,12 +147,12 @@ impl ExampleGraph {
     ) -> Result<(Vec<Member>, Vec<f64>)> {
         let coder = self.coder();
         let boost = Boost { n_models: self.n_members, seed, exclude_own: true, ..Boost::new(&examples, &coder) };
-        let mut boosting = boost.start(samples)?;
+        let mut boosting = boost.start(samples, run)?;
         let mut members = Vec::new();
         let part = |round: usize| run.passes(round..round + 1, self.n_members, samples.columns());
         while let Some((_, codes)) = boosting.step_with_codes(part(members.len()))? {
             let sources = boosting.members().last().and_then(|dictionary| dictionary.sources());
-            members.push(Member::new(sources, &codes));
+            members.push(Member::new(sources, &codes)?);
         }
         Ok((members, weights_of_rounds(&boosting.alphas())))
     }
@@ -163,16 +163,19 @@ impl ExampleGraph {
 }
 
 impl Member {
-    /// From the 1-sparse codes of all samples, in one or more parts.
-    fn new<'c, T: Scalar>(sources: Option<&[usize]>, codes: impl IntoIterator<Item = &'c SparseCodes<T>>) -> Self {
-        let sources = sources.unwrap_or_default();
-        let entry = |entry: Option<(usize, T)>| match entry {
-            Some((atom, a)) => (sources[atom] as u32, a.to_f64() as f32),
-            None => (0, 0.0),
-        };
-        let columns = codes.into_iter().flat_map(|codes| (0..codes.n_samples()).map(move |i| codes.column(i).next()));
-        let (sources, coefficients) = columns.map(entry).unzip();
-        Self { sources, coefficients }
+    /// From the 1-sparse codes of all samples.
+    fn new<T: Scalar>(sources: Option<&[usize]>, codes: &CodeStrips<T>) -> Result<Self> {
+        let sources_of_atoms = sources.unwrap_or_default();
+        let (mut sources, mut coefficients) = (Vec::new(), Vec::new());
+        for strip in codes.iter() {
+            let strip = strip?;
+            for i in 0..strip.n_samples() {
+                let entry = strip.column(i).next();
+                sources.push(entry.map_or(0, |(atom, _)| sources_of_atoms[atom] as u32));
+                coefficients.push(entry.map_or(0.0, |(_, a)| a.to_f64() as f32));
+            }
+        }
+        Ok(Self { sources, coefficients })
     }
 }
 

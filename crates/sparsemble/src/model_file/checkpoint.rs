@@ -16,12 +16,13 @@
 
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crc32fast::Hasher;
 
 use crate::ensemble::Ensemble;
 use crate::error::Result;
-use crate::files::{self, File};
+use crate::files::{self, File, SharedFile};
 use crate::model::Model;
 use crate::reason::Outcome;
 use crate::recipe::{KeptStep, ToKeep};
@@ -99,7 +100,8 @@ impl<'a, T: Scalar> Checkpoint<'a, T> {
     pub fn resume(path: impl Into<PathBuf>, record: &'a Record<T>) -> Result<(Self, PastSteps<'a, T>)> {
         let path = path.into();
         let (file, length) = files::open(&path)?;
-        let mut past = PastSteps { file: BufReader::new(file), places: Vec::new().into_iter(), path, record };
+        let codes = Arc::new(SharedFile::new(files::open(&path)?.0, path.clone()));
+        let mut past = PastSteps { file: BufReader::new(file), codes, places: Vec::new().into_iter(), path, record };
         let places = whole_steps(&mut past.file, length).map_err(|reason| reason.about_model(&past.path))?;
         let end = places.last().map(Place::end);
         // Refused before anything is done, if it is another run's.
@@ -180,7 +182,7 @@ impl Place {
         self.start + HEAD + self.model + self.state + TAIL
     }
 
-    /// Reads the model; the file is then where the state begins.
+    /// Reads the model.
     fn model<T: Scalar>(&self, file: &mut (impl Read + Seek)) -> Outcome<Loaded<T>> {
         decode::loaded(Cursor::new(self.model_bytes(file)?), self.model)
     }
@@ -249,6 +251,8 @@ fn whole_step(file: &mut (impl Read + Seek), start: u64, length: u64) -> Outcome
 #[derive(Debug)]
 pub struct PastSteps<'a, T> {
     file: BufReader<File>,
+    /// The same file, for the codes: they stay in it until they are needed.
+    codes: Arc<SharedFile>,
     places: std::vec::IntoIter<Place>,
     path: PathBuf,
     record: &'a Record<T>,
@@ -259,9 +263,9 @@ impl<T: Scalar> Iterator for PastSteps<'_, T> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let place = self.places.next()?;
-        let file = &mut self.file;
-        let read =
-            place.model(file).and_then(|loaded| Ok((loaded, state::read(&mut file.take(place.state), place.state)?)));
+        let state = place.start + HEAD + place.model;
+        let loaded = place.model(&mut self.file);
+        let read = loaded.and_then(|loaded| Ok((loaded, state::read(&self.codes, state, place.state)?)));
         Some(read.map_err(|reason| reason.about_model(&self.path)).and_then(|(loaded, (codes, residuals))| {
             loaded.expect_resumable(self.record)?;
             Ok(KeptStep { model: loaded.model, codes, residuals })

@@ -3,64 +3,48 @@
 //! | bytes | what |
 //! | --- | --- |
 //! | 8, 8 and 8 | how many strips of codes there are; the rows and the columns of the residuals, zeros if there are none |
-//! | 8, 8 and 8 | for each strip: its atoms K, its samples, its coefficients |
-//! | 2 or 4 each | how many coefficients each sample has, then the atoms of all; 2 if K is below 2¹⁶ |
-//! | 4 or 8 each | the coefficients |
+//! | | each strip of codes: see [`crate::coding::bytes`] |
 //! | 4 or 8 each | the residuals, column after column |
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
+use std::sync::Arc;
 
-use crate::coding::SparseCodes;
+use crate::coding::bytes::{CODES_HEAD, add_scalar, codes_length, scalars};
+use crate::coding::{CodeStrip, CodeStrips, StoredCodes};
+use crate::files::SharedFile;
 use crate::matrix::{Matrix, first_not_finite};
 use crate::reason::Outcome;
 use crate::scalar::Scalar;
 
 /// Three numbers.
-const HEAD: u64 = 24;
+const HEAD: usize = 24;
 /// Numbers that are converted at a time.
 const CHUNK: usize = 1 << 14;
 
-/// What is read back.
-type State<T> = (Vec<SparseCodes<T>>, Option<Matrix<T>>);
+const TOO_SHORT: &str = "the state of a step is shorter than it should be; the checkpoint is damaged";
 
-/// The bytes of a whole number up to the number of atoms.
-fn width(n_atoms: usize) -> u64 {
-    if n_atoms < 1 << 16 { 2 } else { 4 }
-}
+/// What is read back.
+type State<T> = (CodeStrips<T>, Option<Matrix<T>>);
 
 /// The bytes that [`write()`] takes.
-pub(super) fn length<T: Scalar>(codes: &[SparseCodes<T>], residuals: Option<&Matrix<T>>) -> u64 {
-    let strip = |codes: &SparseCodes<T>| {
-        let (samples, nonzero) = (codes.n_samples() as u64, codes.n_nonzero() as u64);
-        HEAD + (samples + nonzero) * width(codes.n_atoms()) + nonzero * size_of::<T>() as u64
-    };
+pub(super) fn length<T: Scalar>(codes: Option<&CodeStrips<T>>, residuals: Option<&Matrix<T>>) -> u64 {
     let values = residuals.map_or(0, |residuals| residuals.as_slice().len());
-    HEAD + codes.iter().map(strip).sum::<u64>() + (values * size_of::<T>()) as u64
+    HEAD as u64 + codes.map_or(0, CodeStrips::n_bytes) + (values * size_of::<T>()) as u64
 }
 
 pub(super) fn write<T: Scalar>(
     file: &mut dyn Write,
-    codes: &[SparseCodes<T>],
+    codes: Option<&CodeStrips<T>>,
     residuals: Option<&Matrix<T>>,
 ) -> io::Result<()> {
     let (rows, columns) = residuals.map_or((0, 0), |residuals| (residuals.rows(), residuals.columns()));
-    let mut bytes = Vec::new();
-    add_head(&mut bytes, [codes.len(), rows, columns]);
-    for codes in codes {
-        let width = width(codes.n_atoms());
-        add_head(&mut bytes, [codes.n_atoms(), codes.n_samples(), codes.n_nonzero()]);
-        for ends in codes.starts().windows(2) {
-            add_whole(&mut bytes, (ends[1] - ends[0]) as u32, width);
-        }
-        for &atom in codes.atoms() {
-            add_whole(&mut bytes, atom, width);
-        }
-        for &value in codes.coefficients() {
-            add_scalar(&mut bytes, value);
-        }
-        file.write_all(&bytes)?;
-        bytes.clear();
+    for number in [codes.map_or(0, CodeStrips::len), rows, columns] {
+        file.write_all(&(number as u64).to_le_bytes())?;
     }
+    for bytes in codes.into_iter().flat_map(CodeStrips::bytes) {
+        file.write_all(&bytes.map_err(io::Error::other)?)?;
+    }
+    let mut bytes = Vec::new();
     for values in residuals.map_or(&[][..], Matrix::as_slice).chunks(CHUNK) {
         for &value in values {
             add_scalar(&mut bytes, value);
@@ -68,38 +52,21 @@ pub(super) fn write<T: Scalar>(
         file.write_all(&bytes)?;
         bytes.clear();
     }
-    file.write_all(&bytes)
+    Ok(())
 }
 
-fn add_head(bytes: &mut Vec<u8>, numbers: [usize; 3]) {
-    for number in numbers {
-        bytes.extend((number as u64).to_le_bytes());
-    }
-}
-
-fn add_whole(bytes: &mut Vec<u8>, number: u32, width: u64) {
-    bytes.extend(&number.to_le_bytes()[..width as usize]);
-}
-
-fn add_scalar<T: Scalar>(bytes: &mut Vec<u8>, value: T) {
-    if size_of::<T>() == size_of::<f32>() {
-        bytes.extend((value.to_f64() as f32).to_le_bytes());
-    } else {
-        bytes.extend(value.to_f64().to_le_bytes());
-    }
-}
-
-/// Reads a state of this many bytes. No more memory is asked for than they can fill.
-pub(super) fn read<T: Scalar>(file: &mut dyn Read, length: u64) -> Outcome<State<T>> {
-    let mut source = Source { file, left: length };
+/// Reads a state of this many bytes that starts here. The codes stay in the file; of the rest, no more memory is asked for
+/// than there are bytes.
+pub(super) fn read<T: Scalar>(file: &Arc<SharedFile>, start: u64, length: u64) -> Outcome<State<T>> {
+    let mut source = Source { file, place: start, end: start.saturating_add(length) };
     let [n_strips, rows, columns] = source.head()?;
     let mut codes = Vec::new();
     // A strip that is not there ends it, whatever number the file tells.
     for _ in 0..n_strips {
-        codes.push(source.strip()?);
+        codes.push(source.strip::<T>()?);
     }
     let values: Vec<T> = source.scalars(rows.saturating_mul(columns))?;
-    if source.left > 0 {
+    if source.place < source.end {
         return Err("the state of a step is longer than it should be; the checkpoint is damaged".into());
     }
     if first_not_finite(&values).is_some() {
@@ -107,64 +74,53 @@ pub(super) fn read<T: Scalar>(file: &mut dyn Read, length: u64) -> Outcome<State
     }
     let residuals =
         if values.is_empty() { None } else { Some(Matrix::from_columns(values, rows as usize, columns as usize)?) };
-    Ok((codes, residuals))
+    Ok((codes.into_iter().collect(), residuals))
 }
 
-/// Bytes of which it is known how many there are.
+/// A part of a file.
 struct Source<'a> {
-    file: &'a mut dyn Read,
-    left: u64,
+    file: &'a Arc<SharedFile>,
+    place: u64,
+    end: u64,
 }
 
 impl Source<'_> {
+    /// Goes on by so many bytes, if there are so many, and tells from where.
+    fn skip(&mut self, bytes: Option<u64>) -> Outcome<u64> {
+        let start = self.place;
+        let end = bytes.and_then(|bytes| start.checked_add(bytes)).filter(|end| *end <= self.end);
+        self.place = end.ok_or(TOO_SHORT)?;
+        Ok(start)
+    }
+
     fn head(&mut self) -> Outcome<[u64; 3]> {
-        let numbers: Vec<u64> = self.numbers(3, u64::from_le_bytes)?;
-        Ok([numbers[0], numbers[1], numbers[2]])
+        let mut head = [0; HEAD];
+        let start = self.skip(Some(HEAD as u64))?;
+        self.file.read_into(start, &mut head)?;
+        let (numbers, _) = head.as_chunks();
+        Ok(std::array::from_fn(|i| u64::from_le_bytes(numbers[i])))
     }
 
-    fn strip<T: Scalar>(&mut self) -> Outcome<SparseCodes<T>> {
-        let [n_atoms, samples, nonzero] = self.head()?;
-        let n_atoms = usize::try_from(n_atoms).map_err(|_| "a strip has too many atoms; the checkpoint is damaged")?;
-        let counts = self.wholes(samples, width(n_atoms))?;
-        let mut starts = Vec::with_capacity(counts.len() + 1);
-        starts.push(0);
-        for count in counts {
-            starts.push(starts.last().map_or(0, |start: &usize| start.saturating_add(count as usize)));
-        }
-        let atoms = self.wholes(nonzero, width(n_atoms))?;
-        let coefficients = self.scalars(nonzero)?;
-        Ok(SparseCodes::from_parts(n_atoms, starts, atoms, coefficients)?)
-    }
-
-    fn wholes(&mut self, count: u64, width: u64) -> Outcome<Vec<u32>> {
-        if width == 2 {
-            self.numbers(count, |bytes| u16::from_le_bytes(bytes).into())
-        } else {
-            self.numbers(count, u32::from_le_bytes)
-        }
+    /// Finds a strip and leaves it where it is.
+    fn strip<T: Scalar>(&mut self) -> Outcome<CodeStrip<T>> {
+        let mut head = [0; CODES_HEAD];
+        let start = self.skip(Some(CODES_HEAD as u64))?;
+        self.file.read_into(start, &mut head)?;
+        self.place = start;
+        self.skip(codes_length::<T>(head))?;
+        Ok(CodeStrip::Stored(StoredCodes { file: Arc::clone(self.file), place: start..self.place }))
     }
 
     fn scalars<T: Scalar>(&mut self, count: u64) -> Outcome<Vec<T>> {
-        if size_of::<T>() == size_of::<f32>() {
-            self.numbers(count, |bytes| T::from_f64(f32::from_le_bytes(bytes).into()))
-        } else {
-            self.numbers(count, |bytes| T::from_f64(f64::from_le_bytes(bytes)))
-        }
-    }
-
-    fn numbers<const SIZE: usize, V>(&mut self, count: u64, convert: impl Fn([u8; SIZE]) -> V) -> Outcome<Vec<V>> {
-        let bytes = count.checked_mul(SIZE as u64).filter(|bytes| *bytes <= self.left);
-        let bytes = bytes.ok_or("the state of a step is shorter than it should be; the checkpoint is damaged")?;
-        self.left -= bytes;
-        let mut left = count as usize;
+        let size = size_of::<T>() as u64;
+        let mut start = self.skip(count.checked_mul(size))?;
         let mut values = Vec::new();
-        values.try_reserve_exact(left).map_err(|_| format!("there is not enough memory for {bytes} bytes"))?;
-        let mut chunk = vec![0; SIZE * left.min(CHUNK)];
-        while left > 0 {
-            let part = &mut chunk[..SIZE * left.min(CHUNK)];
-            self.file.read_exact(part)?;
-            values.extend(part.as_chunks().0.iter().map(|&bytes| convert(bytes)));
-            left -= part.len() / SIZE;
+        let no_memory = |_| format!("there is not enough memory for {count} numbers");
+        values.try_reserve_exact(count as usize).map_err(no_memory)?;
+        while start < self.place {
+            let end = self.place.min(start + CHUNK as u64 * size);
+            values.extend(scalars::<T>(&self.file.read(start..end)?));
+            start = end;
         }
         Ok(values)
     }
@@ -173,6 +129,8 @@ impl Source<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coding::SparseCodes;
+    use crate::error::Error;
 
     fn codes(n_atoms: usize) -> Vec<SparseCodes<f32>> {
         let strip = |starts: Vec<usize>, atoms: Vec<u32>| {
@@ -182,32 +140,39 @@ mod tests {
         vec![strip(vec![0, 2, 2, 3], vec![1, n_atoms as u32 - 1, 0]), strip(vec![0], vec![])]
     }
 
-    fn written<T: Scalar>(codes: &[SparseCodes<T>], residuals: Option<&Matrix<T>>) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        write(&mut bytes, codes, residuals).unwrap();
-        assert_eq!(bytes.len() as u64, length(codes, residuals));
+    fn written<T: Scalar>(codes: Vec<SparseCodes<T>>, residuals: Option<&Matrix<T>>) -> Vec<u8> {
+        let (mut bytes, codes) = (Vec::new(), codes.into());
+        write(&mut bytes, Some(&codes), residuals).unwrap();
+        assert_eq!(bytes.len() as u64, length(Some(&codes), residuals));
         bytes
     }
 
-    fn read_back<T: Scalar>(bytes: &[u8]) -> Outcome<State<T>> {
-        read(&mut &bytes[..], bytes.len() as u64)
+    type Read<T> = (Vec<SparseCodes<T>>, Option<Matrix<T>>);
+
+    /// Puts the bytes into the middle of a file and reads all of them.
+    fn read_back<T: Scalar>(bytes: &[u8]) -> Outcome<Read<T>> {
+        let file = Arc::new(SharedFile::nameless(&std::env::temp_dir()).unwrap());
+        file.write(0, &[&[7; 5], bytes, &[7; 5]].concat()).unwrap();
+        let (codes, residuals) = read(&file, 5, bytes.len() as u64)?;
+        let codes = codes.iter().map(|codes| Ok(codes?.into_owned())).collect::<Result<_, Error>>()?;
+        Ok((codes, residuals))
     }
 
     #[test]
     fn what_is_written_is_read() {
         for n_atoms in [3, 65_535, 65_536, 100_000] {
             let codes = codes(n_atoms);
-            assert_eq!(read_back(&written(&codes, None)).unwrap(), (codes, None));
+            assert_eq!(read_back(&written(codes.clone(), None)).unwrap(), (codes, None));
         }
         let residuals = Matrix::from_fn(5, CHUNK / 2, |r, c| (r * c) as f64 / 3.0);
-        assert_eq!(read_back(&written(&[], Some(&residuals))).unwrap(), (vec![], Some(residuals)));
-        assert_eq!(read_back::<f64>(&written::<f64>(&[], None)).unwrap(), (vec![], None));
+        assert_eq!(read_back(&written(vec![], Some(&residuals))).unwrap(), (vec![], Some(residuals)));
+        assert_eq!(read_back::<f64>(&written::<f64>(vec![], None)).unwrap(), (vec![], None));
     }
 
     #[test]
     fn what_is_cut_changed_or_hostile_is_refused_or_read_but_never_more_than_there_is() {
         let residuals = Matrix::from_fn(2, 3, |r, c| (r + c) as f32);
-        let bytes = written(&codes(9), Some(&residuals));
+        let bytes = written(codes(9), Some(&residuals));
         for end in 0..bytes.len() {
             assert!(read_back::<f32>(&bytes[..end]).is_err(), "{end}");
         }

@@ -1,6 +1,6 @@
 //! The steps of a training: what is told of each, and what is kept of it so that a later run can go on.
 
-use crate::coding::SparseCodes;
+use crate::coding::CodeStrips;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::model::Model;
@@ -29,7 +29,7 @@ pub type Watch<'a, T> = dyn FnMut(Step, &ToKeep<'_, T>) -> Result<()> + 'a;
 pub struct ToKeep<'a, T> {
     model: &'a dyn Fn() -> Result<Model<T>>,
     adds: bool,
-    codes: &'a [SparseCodes<T>],
+    codes: Option<&'a CodeStrips<T>>,
     residuals: Option<&'a Matrix<T>>,
 }
 
@@ -38,8 +38,8 @@ pub struct ToKeep<'a, T> {
 pub struct KeptStep<T> {
     /// The model of this step alone, if it adds to those before it; else that of all steps so far.
     pub model: Model<T>,
-    /// The codes of all samples in what the step has added, strip after strip; empty but for boosting.
-    pub codes: Vec<SparseCodes<T>>,
+    /// The codes of all samples in what the step has added; none but for boosting.
+    pub codes: CodeStrips<T>,
     /// What the steps so far have left of the samples, M × T; only for multilevel dictionaries.
     pub residuals: Option<Matrix<T>>,
 }
@@ -47,7 +47,7 @@ pub struct KeptStep<T> {
 impl<'a, T: Scalar> ToKeep<'a, T> {
     /// A model that is all there is to keep, in place of what was kept before.
     pub fn whole(model: &'a dyn Fn() -> Result<Model<T>>) -> Self {
-        Self { model, adds: false, codes: &[], residuals: None }
+        Self { model, adds: false, codes: None, residuals: None }
     }
 
     /// The same with what the model has left of the samples.
@@ -55,9 +55,14 @@ impl<'a, T: Scalar> ToKeep<'a, T> {
         Self { residuals: Some(residuals), ..self }
     }
 
-    /// A member to be kept beside those before it, and the codes in it.
-    pub(super) fn member(model: &'a dyn Fn() -> Result<Model<T>>, codes: &'a [SparseCodes<T>]) -> Self {
-        Self { model, adds: true, codes, residuals: None }
+    /// A member to be kept beside those before it.
+    pub(super) fn member(model: &'a dyn Fn() -> Result<Model<T>>) -> Self {
+        Self { model, adds: true, codes: None, residuals: None }
+    }
+
+    /// The same with the codes in it.
+    pub(super) fn with_codes(self, codes: &'a CodeStrips<T>) -> Self {
+        Self { codes: Some(codes), ..self }
     }
 
     /// Whether the steps before this one have to be kept too.
@@ -74,7 +79,7 @@ impl<'a, T: Scalar> ToKeep<'a, T> {
     }
 
     /// See [`KeptStep::codes`].
-    pub fn codes(&self) -> &'a [SparseCodes<T>] {
+    pub fn codes(&self) -> Option<&'a CodeStrips<T>> {
         self.codes
     }
 
@@ -86,7 +91,7 @@ impl<'a, T: Scalar> ToKeep<'a, T> {
 
 impl<T> From<Model<T>> for KeptStep<T> {
     fn from(model: Model<T>) -> Self {
-        Self { model, codes: Vec::new(), residuals: None }
+        Self { model, codes: CodeStrips::default(), residuals: None }
     }
 }
 

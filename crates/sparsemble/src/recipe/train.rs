@@ -234,7 +234,7 @@ impl Recipe {
             let part = run.passes(number..number + 1, self.n_models, set.samples.columns());
             members.push(averaging.member(set.samples, number, part)?);
             let step = Step { number: number + 1, of: self.n_models, error: None };
-            watch(step, &ToKeep::member(&|| model(&members[number..]), &[]))?;
+            watch(step, &ToKeep::member(&|| model(&members[number..])))?;
         }
         Ok(Trained { model: model(&members)?, converged: true, unconverged: 0, usage: Vec::new() })
     }
@@ -261,7 +261,8 @@ impl Recipe {
             let number = boosting.curve().len();
             let Some((round, codes)) = boosting.step_with_codes(part(number..number + 1))? else { break };
             let step = Step { number: number + 1, of: self.n_models, error: Some(round.error) };
-            watch(step, &ToKeep::member(&|| Ok(Model::Ensemble(boosting.last_round()?)), &codes))?;
+            let model = || Ok(Model::Ensemble(boosting.last_round()?));
+            watch(step, &ToKeep::member(&model).with_codes(&codes))?;
         }
         let unconverged = boosting.curve().iter().map(|round| round.unconverged).max().unwrap_or(0);
         Ok(Trained { model: Model::Ensemble(boosting.ensemble()?), converged: true, unconverged, usage: Vec::new() })

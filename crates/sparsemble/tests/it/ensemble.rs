@@ -75,7 +75,7 @@ fn the_laws_of_boosting_by<T: Scalar>(
 ) {
     let samples = samples::<T>(seed, 6, 500);
     let boost = Boost { phi, ..boost(learner, coder, 6) };
-    let mut boosting = boost.start(samples.view()).unwrap();
+    let mut boosting = boost.start(samples.view(), Run::default()).unwrap();
     while boosting.step(Run::threads(1)).unwrap().is_some() {
         assert!((boosting.masses().iter().sum::<f64>() - 1.0).abs() < 1e-12, "masses sum to one");
     }
@@ -99,7 +99,7 @@ fn the_laws_of_boosting_by<T: Scalar>(
         None => (ensemble, samples.clone()),
     };
     let combined = ensemble.approximate(inputs.view(), coder, Run::default()).unwrap();
-    assert_close(&combined.values, boosting.approximations(), 1e3 * precision);
+    assert_close(&combined.values, &boosting.approximations().unwrap(), 1e3 * precision);
     assert!((mean_error(&samples, &combined.values) - curve[5].error).abs() <= 1e3 * precision * curve[0].error);
 
     // So is the error of every prefix, from one Gram matrix.
@@ -144,7 +144,8 @@ fn boosting_keeps_its_laws_through_a_degradation() {
 /// Everything a training gives, as bits.
 fn bits<T: Scalar>(boosting: &Boosting<'_, T>) -> (Vec<u64>, Vec<u64>) {
     let members = boosting.members().iter().flat_map(|member| to_f64(member.atoms().as_slice()));
-    let values = members.chain(to_f64(boosting.approximations().as_slice())).map(f64::to_bits).collect();
+    let approximations = boosting.approximations().unwrap();
+    let values = members.chain(to_f64(approximations.as_slice())).map(f64::to_bits).collect();
     let rounds = boosting
         .curve()
         .iter()
@@ -160,8 +161,8 @@ fn the_identity_as_degradation_changes_no_bit() {
         let plain = boost(&learner, coder.as_ref(), 4);
         let identity = Identity::new(6);
         let degraded = Boost { phi: Some(&identity), ..plain.clone() };
-        let plain = finish(plain.start(samples.view()).unwrap(), Run::default());
-        let degraded = finish(degraded.start(samples.view()).unwrap(), Run::default());
+        let plain = finish(plain.start(samples.view(), Run::default()).unwrap(), Run::default());
+        let degraded = finish(degraded.start(samples.view(), Run::default()).unwrap(), Run::default());
         assert_eq!(bits(&plain), bits(&degraded));
     }
 }
@@ -172,7 +173,7 @@ fn the_number_of_threads_changes_no_bit() {
     let learner = Examples { n_atoms: 5 };
     let coder = Lasso::lambda(0.3);
     let boost = Boost { validation: Some(Validation { fraction: 0.2, patience: 9 }), ..boost(&learner, &coder, 4) };
-    let [one, three] = [1, 3].map(|n| finish(boost.start(samples.view()).unwrap(), Run::threads(n)));
+    let [one, three] = [1, 3].map(|n| finish(boost.start(samples.view(), Run::default()).unwrap(), Run::threads(n)));
     assert_eq!(bits(&one), bits(&three));
 
     let ensemble = one.ensemble().unwrap();
@@ -194,7 +195,7 @@ fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     let phi = projection();
     let validation = Some(Validation { fraction: 0.3, patience: 9 });
     let boost = Boost { phi: Some(&phi), validation, ..boost(&learner, &coder, 6) };
-    let whole = finish(boost.start(samples.view()).unwrap(), Run::default());
+    let whole = finish(boost.start(samples.view(), Run::default()).unwrap(), Run::default());
     for rounds in [0, 1, 4, 6] {
         let (left, past) = rounds_of(&boost, &samples, rounds);
         let resumed = boost.resume(samples.view(), &mut past.into_iter().map(Ok), Run::default()).unwrap();
@@ -221,13 +222,42 @@ fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     assert!(resume(&Boost { n_models: 5, ..boost.clone() }, &samples, 6).is_err());
 }
 
+#[test]
+fn what_is_put_aside_in_files_changes_no_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let samples = samples::<f64>(5, 6, 900);
+    let learner = Examples { n_atoms: 5 };
+    let validation = Some(Validation { fraction: 0.3, patience: 9 });
+    for coder in coders::<f64>() {
+        let boost = Boost { validation, ..boost(&learner, coder.as_ref(), 4) };
+        let held = finish(boost.start(samples.view(), Run::default()).unwrap(), Run::default());
+        let run = Run::threads(3).scratch_in(folder.path(), 900 * 6 * 8 - 1);
+        let mut aside = boost.start(samples.view(), run).unwrap();
+        let (round, codes) = aside.step_with_codes(run).unwrap().unwrap();
+        let done = BoostedRound { dictionary: aside.members()[0].clone(), round, codes };
+        assert_eq!(bits(&held), bits(&finish(aside, run)));
+        // The codes stay in their file for as long as they are kept, and go on in either place.
+        for run in [run, Run::default()] {
+            let again = boost.resume(samples.view(), &mut [Ok(done.clone())].into_iter(), run).unwrap();
+            assert_eq!(bits(&held), bits(&finish(again, run)));
+        }
+    }
+    // Nothing is seen of it, and a folder in which nothing can be written is told.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let (coder, nowhere) = (OneSparse::default(), folder.path().join("none"));
+    let boost = boost(&learner, &coder, 4);
+    let refused = boost.start(samples.view(), Run::default().scratch_in(&nowhere, 0)).err().unwrap();
+    assert!(refused.to_string().contains("make its folder first"), "{refused}");
+    assert!(boost.start(samples.view(), Run::default().scratch_in(&nowhere, 900 * 6 * 8)).is_ok());
+}
+
 /// A training left after so many rounds, and what is kept of them.
 fn rounds_of<'a>(
     boost: &'a Boost<'a, f64>,
     samples: &'a Matrix<f64>,
     rounds: usize,
 ) -> (Boosting<'a, f64>, Vec<BoostedRound<f64>>) {
-    let mut left = boost.start(samples.view()).unwrap();
+    let mut left = boost.start(samples.view(), Run::default()).unwrap();
     let mut past = Vec::new();
     for number in 0..rounds {
         let (round, codes) = left.step_with_codes(Run::default()).unwrap().unwrap();
@@ -273,7 +303,7 @@ fn an_interrupted_step_changes_nothing_and_can_be_repeated() {
     let learner = Examples { n_atoms: 5 };
     let coder = OneSparse::default();
     let boost = boost(&learner, &coder, 3);
-    let mut boosting = boost.start(samples.view()).unwrap();
+    let mut boosting = boost.start(samples.view(), Run::default()).unwrap();
     boosting.step(Run::threads(1)).unwrap();
     let before = bits(&boosting);
     // While it learns, at the end of that, and while it codes: a step counts every sample twice.
@@ -284,7 +314,7 @@ fn an_interrupted_step_changes_nothing_and_can_be_repeated() {
         assert_eq!(before, bits(&boosting));
     }
     let boosting = finish(boosting, Run::threads(1));
-    assert_eq!(bits(&boosting), bits(&finish(boost.start(samples.view()).unwrap(), Run::threads(1))));
+    assert_eq!(bits(&boosting), bits(&finish(boost.start(samples.view(), Run::default()).unwrap(), Run::threads(1))));
 }
 
 #[test]
@@ -294,7 +324,7 @@ fn boosting_turns_to_what_the_last_member_represents_badly() {
     let learner = Examples { n_atoms: 5 };
     let coder = OneSparse::default();
     let boost = boost(&learner, &coder, 3);
-    let boosting = finish(boost.start(samples.view()).unwrap(), Run::default());
+    let boosting = finish(boost.start(samples.view(), Run::default()).unwrap(), Run::default());
     let last = SparseModel::plain(&boosting.members()[2]).unwrap();
     let approximations = last.approximate(samples.view(), &coder, Run::default()).unwrap();
     let energy = |i: usize| {
@@ -311,7 +341,7 @@ fn each_alpha_is_the_quotient_of_equation_12_and_moves_the_approximation_by_equa
     let learner = Examples { n_atoms: 5 };
     let coder = OneSparse::default();
     let boost = boost(&learner, &coder, 4);
-    let boosting = finish(boost.start(samples.view()).unwrap(), Run::default());
+    let boosting = finish(boost.start(samples.view(), Run::default()).unwrap(), Run::default());
     let mut now = Matrix::<f64>::zeros(6, 300);
     for (l, (member, round)) in boosting.members().iter().zip(boosting.curve()).enumerate() {
         let member = SparseModel::plain(member).unwrap().approximate(samples.view(), &coder, Run::default()).unwrap();
@@ -326,7 +356,7 @@ fn each_alpha_is_the_quotient_of_equation_12_and_moves_the_approximation_by_equa
         let moved = |r: usize, i: usize| (1.0 - alpha) * now.column(i)[r] + alpha * member.column(i)[r];
         now = Matrix::from_fn(6, 300, moved);
     }
-    assert_close(&now, boosting.approximations(), 1e-12);
+    assert_close(&now, &boosting.approximations().unwrap(), 1e-12);
 }
 
 #[test]
@@ -336,7 +366,7 @@ fn data_without_error_ends_the_training_at_once() {
     let learner = Examples { n_atoms: 60 }; // two thirds of the samples: all three kinds
     let coder = OneSparse::default();
     let boost = boost(&learner, &coder, 5);
-    let boosting = finish(boost.start(samples.view()).unwrap(), Run::default());
+    let boosting = finish(boost.start(samples.view(), Run::default()).unwrap(), Run::default());
     assert_eq!(boosting.stopped(), Some(Stop::NoErrorLeft));
     assert_eq!(boosting.ensemble().unwrap().beta(), [1.0]);
 }
@@ -349,7 +379,7 @@ fn too_few_samples_with_an_error_end_the_training() {
     let coder = OneSparse::default();
     let stops = (0..20).map(|seed| {
         let boost = Boost { seed, ..boost::<f64>(&learner, &coder, 9) };
-        finish(boost.start(samples.view()).unwrap(), Run::default()).stopped().unwrap()
+        finish(boost.start(samples.view(), Run::default()).unwrap(), Run::default()).stopped().unwrap()
     });
     let stops: Vec<Stop> = stops.collect();
     assert!(stops.contains(&Stop::TooFewSamplesLeft) && stops.contains(&Stop::NoErrorLeft), "{stops:?}");
@@ -363,7 +393,7 @@ fn a_validation_split_stops_early_and_keeps_the_best_round() {
     let coder = OneSparse::default();
     let validation = Some(Validation { fraction: 0.5, patience: 2 });
     let boost = Boost { validation, ..boost(&learner, &coder, 60) };
-    let boosting = finish(boost.start(samples.view()).unwrap(), Run::default());
+    let boosting = finish(boost.start(samples.view(), Run::default()).unwrap(), Run::default());
     let curve = boosting.curve();
     let held_out = |round: &Round| round.validation_error.unwrap();
     let best = curve.iter().map(held_out).fold(f64::INFINITY, f64::min);
@@ -397,7 +427,7 @@ proptest! {
         let learner = Given(dictionaries);
         let curve = |samples: &Matrix<f64>, masses: Option<&[f64]>| {
             let boost = Boost { masses, n_models: 4, ..Boost::new(&learner, &coder) };
-            finish(boost.start(samples.view()).unwrap(), Run::default()).curve().to_vec()
+            finish(boost.start(samples.view(), Run::default()).unwrap(), Run::default()).curve().to_vec()
         };
         for (a, b) in curve(&samples, Some(&masses)).iter().zip(curve(&repeated, None)) {
             prop_assert!((a.alpha - b.alpha).abs() < 1e-9 && (a.error - b.error).abs() < 1e-9 * b.error);
@@ -512,7 +542,7 @@ fn what_cannot_be_trained_is_refused_with_a_reason() {
     refused(train(Boost { validation: split(0.001, 1), ..good.clone() }), "hold out");
     refused(train(Boost { learner: &Examples { n_atoms: 41 }, ..good.clone() }), "needed 41, found 40");
     refused(good.fit(Matrix::zeros(6, 0).view(), Run::default()), "samples is empty");
-    refused(good.start(samples.view()).unwrap().ensemble(), "ensemble is empty");
+    refused(good.start(samples.view(), Run::default()).unwrap().ensemble(), "ensemble is empty");
 
     let wide = Given(vec![Dictionary::new(Values::new(1).matrix(7, 2)).unwrap()]);
     refused(train(Boost { learner: &wide, ..good.clone() }), "dictionary: number of features");

@@ -42,7 +42,7 @@ fn every_long_work(judge: impl Fn(&Work<'_>)) {
     let (examples, centers, one) = (Examples { n_atoms: 12 }, Centers::new(12), OneSparse::default());
     let averaging = Averaging { n_models: 3, ..Averaging::new(&centers) };
     let boost = Boost { n_models: 3, ..Boost::new(&examples, &one) };
-    let mut boosting = boost.start(samples).unwrap();
+    let mut boosting = boost.start(samples, Run::default()).unwrap();
     let mut past = Vec::new();
     while let Some((round, codes)) = boosting.step_with_codes(Run::default()).unwrap() {
         past.push(BoostedRound { dictionary: boosting.members()[past.len()].clone(), round, codes });

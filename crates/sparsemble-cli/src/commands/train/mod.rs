@@ -75,7 +75,7 @@ impl<'a, T: Scalar> Training<'a, T> {
         let started = Instant::now();
         progress.begin("looking at the samples".into());
         let tell = |done: usize, total: usize| progress.tell(done, total);
-        let run = Run::threads(self.arguments.run.threads).on_progress(&tell);
+        let run = Run::threads(self.arguments.run.threads).on_progress(&tell).scratch_in(place.folder(), Run::HELD);
         let record = self.record(run)?;
         let (mut checkpoint, past) = place.checkpoint(&record)?;
         let resumed = past.is_some();

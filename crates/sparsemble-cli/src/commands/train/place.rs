@@ -40,6 +40,11 @@ impl Place {
         Ok(Self { model, checkpoint, resume: arguments.resume })
     }
 
+    /// Where both are.
+    pub(super) fn folder(&self) -> &Path {
+        self.model.parent().unwrap_or(Path::new("."))
+    }
+
     /// Where the checkpoint is.
     pub(super) fn checkpoint_path(&self) -> &Path {
         &self.checkpoint

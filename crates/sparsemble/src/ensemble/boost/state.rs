@@ -1,15 +1,14 @@
 //! The state of boosting, and one round of it (§III-B, Eqs. (9)–(12)).
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use fearless_simd::{Simd, dispatch};
 
 use crate::blocks::{Pulse, Run};
-use crate::coding::{Samples, SparseCodes};
+use crate::coding::{CodeStrips, Samples, SparseCodes};
 use crate::degradation::apply_to_columns;
 use crate::dictionary::Dictionary;
-use crate::ensemble::strips::{STRIP, piece, pieces, strip};
+use crate::ensemble::strips::{STRIP, strip};
 use crate::ensemble::{Ensemble, SparseModel};
 use crate::error::{Error, Result, expect_size};
 use crate::kernels::best_level;
@@ -19,6 +18,7 @@ use crate::rng::Draw;
 use crate::scalar::Scalar;
 use crate::sums::squared_distance_by;
 
+use super::aside::Approximations;
 use super::division::{Division, Sums};
 use super::products::Products;
 use super::{Boost, Round, Stop, own_atoms, weights_of_rounds};
@@ -44,7 +44,7 @@ const NOT_THESE: &str = "this round was not trained on these samples with this c
 /// let samples = Matrix::from_fn(4, 30, |r, i| ((r * i + 3 * r + i) as f64).sin());
 /// let (learner, coder) = (Examples { n_atoms: 3 }, OneSparse::default());
 /// let boost = Boost { n_models: 3, ..Boost::new(&learner, &coder) };
-/// let mut boosting = boost.start(samples.view())?;
+/// let mut boosting = boost.start(samples.view(), Run::default())?;
 /// let (round, codes) = boosting.step_with_codes(Run::default())?.expect("there is a first round");
 ///
 /// // Left after one round, and taken up again without coding anything again.
@@ -63,7 +63,9 @@ pub struct Boosting<'a, T> {
     /// p_l of the next round, zero for samples held out.
     masses: Vec<f64>,
     /// X_l, zeros before the first round.
-    approximations: Matrix<T>,
+    approximations: Approximations<T>,
+    /// Why X_l is of no use any more: it was moved half-way when a file could not be written.
+    lost: Option<Error>,
     /// ‖X‖² over the training samples by mass, known after the first round.
     energy: f64,
     members: Vec<Dictionary<T>>,
@@ -71,13 +73,11 @@ pub struct Boosting<'a, T> {
     stopped: Option<Stop>,
 }
 
-/// A round and the codes of all samples in it, strip after strip.
-pub(crate) type CodedRound<T> = (Round, Vec<SparseCodes<T>>);
+/// A round and the codes of all samples in it.
+pub(crate) type CodedRound<T> = (Round, CodeStrips<T>);
 
-/// What coding one strip leaves behind.
-struct Coded<'c, T: Clone> {
-    /// Borrowed if they have been known before.
-    codes: Cow<'c, SparseCodes<T>>,
+/// What the codes of one strip make of it.
+struct Compared {
     /// e_l(i).
     energies: Vec<f64>,
     products: Products,
@@ -85,7 +85,7 @@ struct Coded<'c, T: Clone> {
 }
 
 impl<'a, T: Scalar> Boosting<'a, T> {
-    pub(super) fn new(settings: &'a Boost<'a, T>, samples: MatrixView<'a, T>) -> Result<Self> {
+    pub(super) fn new(settings: &'a Boost<'a, T>, samples: MatrixView<'a, T>, run: Run<'_>) -> Result<Self> {
         settings.check(samples)?;
         let division = Division::new(settings, samples.columns())?;
         Ok(Self {
@@ -93,7 +93,8 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             samples,
             masses: division.first_masses(),
             division,
-            approximations: Matrix::zeros(samples.rows(), samples.columns()),
+            approximations: Approximations::zeros(samples.rows(), samples.columns(), run)?,
+            lost: None,
             energy: 0.0,
             members: Vec::new(),
             curve: Vec::new(),
@@ -104,7 +105,8 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// One round: learn, code, weigh, move, and set the next masses. `None` if boosting has ended: see
     /// [`stopped`](Self::stopped).
     ///
-    /// If it fails or is interrupted, nothing has changed and it can be called again.
+    /// If it fails or is interrupted, nothing has changed and it can be called again; but for a file of
+    /// [`Run::scratch_in`] that could not be written, after which boosting cannot go on.
     ///
     /// # Errors
     /// See [`Boost`].
@@ -112,13 +114,16 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         Ok(self.step_with_codes(run)?.map(|(round, _)| round))
     }
 
-    /// [`Self::step`], with the codes of all samples in its member: strips of samples, one after the other.
+    /// [`Self::step`], with the codes of all samples in its member.
     ///
     /// # Errors
     /// See [`Boost`].
     pub fn step_with_codes(&mut self, run: Run<'_>) -> Result<Option<CodedRound<T>>> {
         if self.stopped.is_some() {
             return Ok(None);
+        }
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
         }
         let [learning, coding] = [0..1, 1..2].map(|pass| run.passes(pass, 2, self.samples.columns()));
         let draw = Draw { seed: self.settings.seed, round: self.members.len() as u64 };
@@ -133,12 +138,11 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         self.take(dictionary, None, coding).map(Some)
     }
 
-    /// A round but for the learning; `known` is what came of it if it has been done before: nothing is coded again then,
-    /// and no codes come back.
+    /// A round but for the learning; `known` is what came of it if it has been done before: nothing is coded again then.
     pub(super) fn take(
         &mut self,
         dictionary: Dictionary<T>,
-        known: Option<&CodedRound<T>>,
+        known: Option<CodedRound<T>>,
         run: Run<'_>,
     ) -> Result<CodedRound<T>> {
         (T::instances().boosting)(self, dictionary, known, run)
@@ -148,7 +152,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     pub(crate) fn take_here(
         &mut self,
         dictionary: Dictionary<T>,
-        known: Option<&CodedRound<T>>,
+        known: Option<CodedRound<T>>,
         run: Run<'_>,
     ) -> Result<CodedRound<T>> {
         expect_size("dictionary: number of features (that of samples)", self.samples.rows(), dictionary.n_features())?;
@@ -156,14 +160,14 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         if let Some(phi) = self.settings.phi {
             model = model.degraded_by(phi)?;
         }
-        let n_samples = self.samples.columns();
-        let strips = if let Some((_, codes)) = known {
-            self.recall(&model, codes, run)?
+        let (known, codes, strips) = if let Some((round, codes)) = known {
+            let strips = self.recall(&model, &codes, run)?;
+            (Some(round), codes, strips)
         } else {
-            let own = self.settings.exclude_own.then(|| own_atoms(&dictionary, n_samples)).transpose()?;
-            self.code(&model, own.as_deref(), run)?
+            let own = self.settings.exclude_own.then(|| own_atoms(&dictionary, self.samples.columns())).transpose()?;
+            let (codes, strips) = self.code(&model, own.as_deref(), run)?;
+            (None, codes, strips)
         };
-        let known = known.map(|(round, _)| round);
         let mut products = Products::default();
         for strip in &strips {
             products.add(1.0, strip.products);
@@ -171,14 +175,15 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         let alpha = self.alpha(products)?;
         let alpha = known.map_or(Ok(alpha), |known| same("alpha", known.alpha, alpha, 1.0))?;
         let (masses, member_error) = self.next_masses(&strips)?;
-        let errors = self.advance(&model, alpha, &strips, run)?;
+        let errors = self.advance(&model, alpha, &codes, run);
+        let errors = errors.inspect_err(|error| self.lost = Some(error.clone()))?;
         let (error, validation_error) = self.division.means(errors);
         let round = match known {
             None => {
                 let unconverged = strips.iter().map(|strip| strip.unconverged).sum();
                 Round { alpha, member_error, error, validation_error, unconverged }
             }
-            Some(&known) => {
+            Some(known) => {
                 same("member_error", known.member_error, member_error, 0.0)?;
                 same("error", known.error, error, 0.0)?;
                 if let (Some(known), Some(now)) = (known.validation_error, validation_error) {
@@ -197,27 +202,19 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         self.curve.push(round);
         self.masses = masses;
         self.stopped = self.reason_to_stop(errors.training);
-        let new = |strip: Coded<'_, T>| match strip.codes {
-            Cow::Owned(codes) => Some(codes),
-            Cow::Borrowed(_) => None,
-        };
-        Ok((round, strips.into_iter().filter_map(new).collect()))
+        Ok((round, codes))
     }
 
     /// Takes the codes of all samples as they are, and compares as [`Self::code`] does.
-    fn recall<'c>(
-        &self,
-        model: &SparseModel<T>,
-        codes: &'c [SparseCodes<T>],
-        run: Run<'_>,
-    ) -> Result<Vec<Coded<'c, T>>> {
+    fn recall(&self, model: &SparseModel<T>, codes: &CodeStrips<T>, run: Run<'_>) -> Result<Vec<Compared>> {
         expect_size("codes: number of strips", self.samples.columns().div_ceil(STRIP), codes.len())?;
         let work = |(): &mut (), range: Range<usize>| {
-            let codes = codes.get(range.start / STRIP);
-            let fits = |codes: &&SparseCodes<T>| (codes.n_atoms(), codes.n_samples()) == (model.n_atoms(), range.len());
-            let Some(codes) = codes.filter(fits) else { return Err(Error::parameter("codes", "others", NOT_THESE)) };
+            let codes = codes.get(range.start / STRIP)?;
+            if (codes.n_atoms(), codes.n_samples()) != (model.n_atoms(), range.len()) {
+                return Err(Error::parameter("codes", "others", NOT_THESE));
+            }
             let x = strip(self.samples, range.clone())?;
-            Ok(self.compared(model, &x, range, Cow::Borrowed(codes)))
+            self.compared(model, &x, range, &codes)
         };
         run.map_blocks(self.samples.columns(), STRIP, || (), work)
     }
@@ -229,7 +226,8 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         model: &SparseModel<T>,
         own: Option<&[Option<usize>]>,
         run: Run<'_>,
-    ) -> Result<Vec<Coded<'static, T>>> {
+    ) -> Result<(CodeStrips<T>, Vec<Compared>)> {
+        let shelf = self.approximations.shelf()?;
         let work = |(): &mut (), range: Range<usize>, pulse: &Pulse<'_>| {
             let x = strip(self.samples, range.clone())?;
             let seen = self.settings.phi.map(|phi| apply_to_columns(phi, x.view())).transpose()?;
@@ -238,42 +236,47 @@ impl<'a, T: Scalar> Boosting<'a, T> {
                 inputs = inputs.excluding(&own[range.clone()]);
             }
             let coding = pulse.within(|run| self.settings.coder.encode(model.basis(), &inputs, run))?;
+            let compared = self.compared(model, &x, range, &coding.codes)?;
             let unconverged = coding.report.unconverged();
-            Ok(Coded { unconverged, ..self.compared(model, &x, range, Cow::Owned(coding.codes)) })
+            Ok((shelf.put(coding.codes)?, Compared { unconverged, ..compared }))
         };
-        run.map_long_blocks(self.samples.columns(), STRIP, || (), work)
+        let strips = run.map_long_blocks(self.samples.columns(), STRIP, || (), work)?;
+        let (codes, compared): (Vec<_>, _) = strips.into_iter().unzip();
+        Ok((codes.into_iter().collect(), compared))
     }
 
     /// What one strip becomes by these codes.
-    fn compared<'c>(
+    fn compared(
         &self,
         model: &SparseModel<T>,
         x: &Matrix<T>,
         range: Range<usize>,
-        codes: Cow<'c, SparseCodes<T>>,
-    ) -> Coded<'c, T> {
-        let energies = Vec::with_capacity(range.len());
-        let mut coded = Coded { codes, energies, products: Products::default(), unconverged: 0 };
-        dispatch!(best_level(), simd => self.compare(simd, model, x, range, &mut coded));
-        coded
+        codes: &SparseCodes<T>,
+    ) -> Result<Compared> {
+        let before = self.approximations.piece(range.clone())?;
+        Ok(dispatch!(best_level(), simd => self.compare(simd, (x, &before), model, range, codes)))
     }
 
     #[inline(always)]
     fn compare<S: Simd>(
         &self,
         simd: S,
+        (x, before): (&Matrix<T>, &[T]),
         model: &SparseModel<T>,
-        x: &Matrix<T>,
         range: Range<usize>,
-        coded: &mut Coded<'_, T>,
-    ) {
+        codes: &SparseCodes<T>,
+    ) -> Compared {
+        let energies = Vec::with_capacity(range.len());
+        let mut compared = Compared { energies, products: Products::default(), unconverged: 0 };
         let mut member = vec![T::ZERO; x.rows()];
-        for (slot, sample) in range.enumerate() {
-            model.synthesise(simd, &coded.codes, slot, &mut member);
-            let products = Products::of(simd, x.column(slot), self.approximations.column(sample), &member);
-            coded.products.add(self.division.training_mass(sample), products);
-            coded.energies.push(products.member);
+        let columns = before.chunks_exact(x.rows().max(1));
+        for ((slot, sample), before) in range.enumerate().zip(columns) {
+            model.synthesise(simd, codes, slot, &mut member);
+            let products = Products::of(simd, x.column(slot), before, &member);
+            compared.products.add(self.division.training_mass(sample), products);
+            compared.energies.push(products.member);
         }
+        compared
     }
 
     /// α_l by Eq. (12), and 1 in the first round.
@@ -290,7 +293,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     }
 
     /// p_{l+1} from the energies e_l, normalised, and the mean of these energies.
-    fn next_masses(&self, strips: &[Coded<'_, T>]) -> Result<(Vec<f64>, f64)> {
+    fn next_masses(&self, strips: &[Compared]) -> Result<(Vec<f64>, f64)> {
         let energies = strips.iter().flat_map(|strip| &strip.energies).enumerate();
         let mut masses: Vec<f64> = energies.map(|(i, energy)| self.division.training_mass(i) * energy).collect();
         let total = normalise(&mut masses);
@@ -303,22 +306,22 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// Moves X_{l−1} to X_l, Eq. (9), and returns ‖X − X_l‖² by mass.
     ///
     /// It cannot be interrupted, so that the state is always that of a whole number of rounds.
-    fn advance(&mut self, model: &SparseModel<T>, alpha: f64, strips: &[Coded<'_, T>], run: Run<'_>) -> Result<Sums> {
+    fn advance(&self, model: &SparseModel<T>, alpha: f64, codes: &CodeStrips<T>, run: Run<'_>) -> Result<Sums> {
         let (samples, division) = (self.samples, &self.division);
-        let pieces = pieces(&mut self.approximations);
         let step = (T::from_f64(1.0 - alpha), T::from_f64(alpha));
         let work = |[x, member]: &mut [Vec<T>; 2], range: Range<usize>| {
-            let codes = &strips[range.start / STRIP].codes;
-            let mut now = piece(&pieces, range.start);
+            let codes = codes.get(range.start / STRIP)?;
+            let mut piece = self.approximations.piece(range.clone())?;
             let mut errors = Vec::with_capacity(range.len());
             dispatch!(best_level(), simd => {
-                for ((slot, sample), now) in range.clone().enumerate().zip(now.chunks_exact_mut(x.len().max(1))) {
-                    model.synthesise(simd, codes, slot, member);
+                for ((slot, sample), now) in range.clone().enumerate().zip(piece.chunks_exact_mut(x.len().max(1))) {
+                    model.synthesise(simd, &codes, slot, member);
                     mix(simd, step, member, now);
                     samples.copy_column(sample, x);
                     errors.push(squared_distance_by(simd, x, now));
                 }
             });
+            self.approximations.put_back(piece)?;
             Ok(division.sums(range.clone(), |i| errors[i - range.start]))
         };
         let scratch = || [vec![T::ZERO; samples.rows()], vec![T::ZERO; samples.rows()]];
@@ -394,9 +397,12 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         &self.masses
     }
 
-    /// X_l, the approximations so far, M × T.
-    pub fn approximations(&self) -> &Matrix<T> {
-        &self.approximations
+    /// X_l, the approximations so far, M × T; zeros before the first round.
+    ///
+    /// # Errors
+    /// If they are in a file that cannot be read.
+    pub fn approximations(&self) -> Result<Matrix<T>> {
+        self.approximations.matrix()
     }
 
     /// Why boosting has ended; `None` if there is more to do.

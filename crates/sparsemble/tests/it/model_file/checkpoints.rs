@@ -25,6 +25,10 @@ fn record(recipe: &Recipe, samples: &Matrix<f32>) -> Record<f32> {
 
 /// The bytes of the model, and those of the checkpoint after each step.
 fn trained(recipe: &Recipe, path: &Path) -> (Vec<u8>, Vec<Vec<u8>>) {
+    trained_by(recipe, path, Run::default())
+}
+
+fn trained_by(recipe: &Recipe, path: &Path, run: Run<'_>) -> (Vec<u8>, Vec<Vec<u8>>) {
     let samples = samples();
     let (record, mut files) = (record(recipe, &samples), Vec::new());
     let mut checkpoint = Checkpoint::begin(path, &record);
@@ -33,7 +37,7 @@ fn trained(recipe: &Recipe, path: &Path) -> (Vec<u8>, Vec<Vec<u8>>) {
         files.push(fs::read(path).unwrap());
         Ok(())
     };
-    let model = recipe.train(TrainingSet::new(samples.view()), &mut keep, Run::default()).unwrap().model;
+    let model = recipe.train(TrainingSet::new(samples.view()), &mut keep, run).unwrap().model;
     (model_file::encode(&model, &record).unwrap(), files)
 }
 
@@ -88,6 +92,17 @@ fn a_file_that_is_cut_anywhere_goes_on_from_its_whole_steps() {
         fs::write(&path, &files[3][..cut]).unwrap();
         let message = resumed(&recipe, &path).unwrap_err().to_string();
         assert!(message.contains("begin anew"), "{message}");
+    }
+}
+
+#[test]
+fn codes_that_were_put_aside_are_kept_as_those_in_memory() {
+    let (folder, path) = place();
+    for method in [Method::BoostEx, Method::BoostKm] {
+        let recipe = recipe(method);
+        let (model, files) = trained(&recipe, &path);
+        let (again, aside) = trained_by(&recipe, &path, Run::threads(2).scratch_in(folder.path(), 0));
+        assert!(again == model && aside == files);
     }
 }
 
