@@ -27,7 +27,7 @@ use super::{Boost, Round, Stop, own_atoms, weights_of_rounds};
 const SAME: f64 = 1e-3;
 
 /// Why a stored round is refused.
-const NOT_THESE: &str = "this round was not trained on these samples with this coder, phi and validation";
+const NOT_THESE: &str = "this round was not trained on these samples with this coder, phi, n_judged and validation";
 
 /// Boosting between two rounds.
 ///
@@ -268,12 +268,19 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         coded: &mut Coded<'_, T>,
     ) {
         let mut member = vec![T::ZERO; x.rows()];
+        let judged = self.judged();
         for (slot, sample) in range.enumerate() {
             model.synthesise(simd, &coded.codes, slot, &mut member);
-            let products = Products::of(simd, x.column(slot), self.approximations.column(sample), &member);
+            let [x, before] = [x.column(slot), self.approximations.column(sample)].map(|column| &column[..judged]);
+            let products = Products::of(simd, x, before, &member[..judged]);
             coded.products.add(self.division.training_mass(sample), products);
             coded.energies.push(products.member);
         }
+    }
+
+    /// How many features errors are taken of.
+    fn judged(&self) -> usize {
+        self.settings.n_judged.unwrap_or(self.samples.rows())
     }
 
     /// α_l by Eq. (12), and 1 in the first round.
@@ -304,7 +311,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     ///
     /// It cannot be interrupted, so that the state is always that of a whole number of rounds.
     fn advance(&mut self, model: &SparseModel<T>, alpha: f64, strips: &[Coded<'_, T>], run: Run<'_>) -> Result<Sums> {
-        let (samples, division) = (self.samples, &self.division);
+        let (samples, division, judged) = (self.samples, &self.division, self.judged());
         let pieces = pieces(&mut self.approximations);
         let step = (T::from_f64(1.0 - alpha), T::from_f64(alpha));
         let work = |[x, member]: &mut [Vec<T>; 2], range: Range<usize>| {
@@ -316,7 +323,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
                     model.synthesise(simd, codes, slot, member);
                     mix(simd, step, member, now);
                     samples.copy_column(sample, x);
-                    errors.push(squared_distance_by(simd, x, now));
+                    errors.push(squared_distance_by(simd, &x[..judged], &now[..judged]));
                 }
             });
             Ok(division.sums(range.clone(), |i| errors[i - range.start]))
