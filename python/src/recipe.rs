@@ -89,7 +89,7 @@ fn train_as<'py, T: Scalar + Element>(
     let phi = phi.as_ref().map(|phi| phi.record::<T>(samples.rows())).transpose()?;
     let masses = masses.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
     let seen_through = phi.as_ref().and_then(|phi| phi.matrix.as_ref()).map(|phi| phi as &dyn Degradation<T>);
-    let set = TrainingSet { samples, masses, phi: seen_through };
+    let set = TrainingSet { samples, masses, phi: seen_through, n_judged: None };
     let recipe = parameters.recipe(counted(set.samples.columns(), masses))?;
     let start = start.as_ref().map(|atoms| warm_start(&recipe, atoms)).transpose()?;
     let threads = run.threads();

@@ -52,12 +52,14 @@ impl Progress {
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// The same for work that ends by an error when it is to stop.
-    pub(crate) fn count(&self, done: usize, total: usize) -> Result<()> {
-        match self.tell(done, total) {
-            ControlFlow::Continue(()) => Ok(()),
+    /// What becomes of each of several things, which are counted; an error if it is to stop.
+    pub(crate) fn counted<A, R>(&self, all: &[A], each: impl Fn(&A) -> Result<R>) -> Result<Vec<R>> {
+        let total = all.len();
+        let counted = |(done, one): (usize, &A)| match self.tell(done, total) {
+            ControlFlow::Continue(()) => each(one),
             ControlFlow::Break(()) => Err(sparsemble::Error::Interrupted { done, total }.into()),
-        }
+        };
+        all.iter().enumerate().map(counted).collect()
     }
 
     /// The same for one of several works in a row; each has a bar of its own.

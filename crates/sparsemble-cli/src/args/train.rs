@@ -16,6 +16,7 @@ Examples:
   sparsemble train --method k-svd --atoms 128 --sparsity 5 -o model.safetensors samples.npy
   sparsemble train --method online --atoms 128 --lambda 0.2 -o - samples.npy > model.safetensors
   sparsemble train --method ex-mld --levels 8 --patch 8 -o model.safetensors a.png b.png
+  sparsemble train --method boost-ex --scale 2 -o paired.safetensors photos/
   sparsemble train --method alt-opt --warm-start model.safetensors --iterations 20 -o better.safetensors samples.npy
 
 Methods:
@@ -33,6 +34,10 @@ Methods:
 
 Patches of pictures lose their mean and are scaled to norm 1, and nearly flat ones are left out, so λ does not depend on
 contrast. Matrices are taken as they are: a λ for samples of norm 1 is c·λ for samples of norm c.
+
+With --scale, all methods but mld, ex-mld and gaussians learn from pairs: patches, and the gradients of what a picture made so
+many times smaller keeps of them. The model is for `sparsemble upscale --model`, which does with it what the paper does; one
+by upscaler makes better pictures in less time.
 
 What each step has made is kept beside MODEL, in MODEL.checkpoint, until MODEL is written. A run that was interrupted or killed
 loses at most the step it was in: it goes on with --resume, the same settings and the same sources, and ends in the same bytes. A model that goes to the standard output
@@ -53,12 +58,12 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_parser = parsed::<Trainable>)]
     pub(crate) method: Trainable,
 
-    /// The atoms of each dictionary [default: 256, 16 in a level, in a stage of an upscaler 1024, from scale 3 on
-    /// 512], or the number of Gaussians [default: 64].
+    /// The atoms of each dictionary [default: 256, 16 in a level, of pairs 1024, in a stage of an upscaler 1024, from scale 3
+    /// on 512], or the number of Gaussians [default: 64].
     #[arg(long, value_name = "K")]
     pub(crate) atoms: Option<usize>,
 
-    /// The dictionaries of an ensemble [default: 20, 50 in a level, 6 in the first stage of an upscaler and 4 in the
+    /// The dictionaries of an ensemble [default: 20, 50 in a level or of pairs, 6 in the first stage of an upscaler and 4 in the
     /// second, from scale 3 on 4 in each].
     #[arg(long, value_name = "L")]
     pub(crate) models: Option<usize>,
@@ -104,7 +109,8 @@ pub(crate) struct TrainArguments {
     #[command(flatten)]
     pub(crate) patches: PatchArguments,
 
-    /// How many times larger an upscaler makes pictures: 2, 3 or 4 [default: 2].
+    /// How many times larger the model is to make pictures: 2, 3 or 4 [default: 2 for an upscaler; other methods learn no
+    /// pairs without it].
     #[arg(long, value_name = "S")]
     pub(crate) scale: Option<usize>,
 
@@ -165,7 +171,7 @@ impl FromStr for Trainable {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Patches of pictures")]
 pub(crate) struct PatchArguments {
-    /// The side of a patch in pixels [default: 8].
+    /// The side of a patch in pixels [default: 8, of pairs 5].
     #[arg(long, value_name = "PIXELS")]
     pub(crate) patch: Option<usize>,
 

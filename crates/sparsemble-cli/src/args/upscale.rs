@@ -40,7 +40,16 @@ pub(crate) struct UpscaleArguments {
     #[arg(long, default_value = "anchored")]
     pub(crate) method: Enlarger,
 
-    /// A model of your own: an upscaler, a paired ensemble, or a dictionary of Yang et al. (.mat).
+    /// The atoms of each dictionary of the paper's methods [default: 1024, of ex-dict 20000]; fewer are faster.
+    #[arg(long, value_name = "K", conflicts_with = "model")]
+    pub(crate) atoms: Option<usize>,
+
+    /// The dictionaries of rand-ex-av, boost-ex and boost-km [default: 50]; fewer are faster.
+    #[arg(long, value_name = "L", conflicts_with = "model")]
+    pub(crate) models: Option<usize>,
+
+    /// A model of your own, by `sparsemble train --method upscaler` or any other method with --scale; or a dictionary of
+    /// Yang et al. (.mat).
     #[arg(long, value_name = "MODEL", conflicts_with = "method")]
     pub(crate) model: Option<PathBuf>,
 

@@ -12,6 +12,8 @@ use sparsemble::matrix_file;
 use crate::program::Program;
 
 const BOOST: &str = "train --method boost-km --atoms 40 --models 40 --lambda 0.3 --seed 1 -o m samples.npy";
+const PAIRS: &str =
+    "train --method boost-ex --atoms 100 --models 40 --scale 2 --min-variance 0 --seed 1 -o m broad.png narrow.png";
 const UPSCALE: &str = "train --method upscaler --atoms 200 --models 4 --seed 1 -o m broad.png narrow.png";
 const ALTERNATE: &str = "train --method alt-opt --atoms 40 --iterations 40 --lambda 0.3 --seed 1 -o m samples.npy";
 
@@ -50,7 +52,7 @@ fn whole(words: &str) -> Vec<u8> {
 
 #[test]
 fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
-    for words in [BOOST, ALTERNATE, UPSCALE] {
+    for words in [BOOST, ALTERNATE, PAIRS, UPSCALE] {
         let program = program();
         let mut child = started(&program, words);
         child.kill().unwrap();

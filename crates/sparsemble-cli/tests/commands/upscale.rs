@@ -205,9 +205,89 @@ fn an_upscaler_is_trained_on_pictures_resumed_and_used() {
         ("train --method upscaler --phi gaussian:measurements=4 -o x.safetensors small.png", 2, "--phi"),
         ("train --method upscaler --scale 7 -o x.safetensors small.png", 2, "2, 3 or 4"),
         ("train --method upscaler --models 3 -o x.safetensors small.png", 2, "--models 3: give an even number"),
-        ("train --method boost-ex --scale 2 -o x.safetensors small.png", 2, "--scale"),
+        ("train --method gaussians --scale 2 -o x.safetensors small.png", 2, "--scale"),
     ] {
         let line = program.fail(words, code);
+        assert!(line.contains(says), "{words}: {line}");
+    }
+}
+
+/// The PSNR of an enlarged picture in `program`.
+fn psnr_of(program: &Program, name: &str) -> f64 {
+    let judged = program.json(&format!("eval {name} --reference original.png --shave 2"));
+    judged["mean"]["psnr"].as_f64().unwrap()
+}
+
+#[test]
+fn the_papers_methods_learn_from_the_photographs_in_the_program_and_beat_interpolation() {
+    let program = with_pictures();
+    program.succeed("upscale small.png --method bicubic -o bicubic.png");
+    let bicubic = psnr_of(&program, "bicubic.png");
+    for (method, fewer) in [
+        ("pair-dict", "--atoms 32"),
+        ("ex-dict", "--atoms 200"),
+        ("rand-ex-av", "--atoms 200 --models 4"),
+        ("boost-ex", "--atoms 200 --models 4"),
+        ("boost-km", "--atoms 64 --models 2"),
+    ] {
+        let words = format!("upscale small.png --method {method} {fewer} -o {method}.png");
+        let (_, warning) = program.succeed(&words);
+        assert!(warning.contains("repeat the paper"), "{warning}");
+        assert_eq!(size_of(&program, &format!("{method}.png")), Size { width: 120, height: 90 });
+        let psnr = psnr_of(&program, &format!("{method}.png"));
+        assert!(psnr > bicubic + 0.3, "{method}: {psnr} dB, bicubic {bicubic} dB");
+    }
+    for (words, says) in [
+        ("upscale small.png --atoms 20 -o x.png", "anchored has no use for --atoms"),
+        ("upscale small.png --method pair-dict --models 2 -o x.png", "pair-dict has no use for --models"),
+        ("upscale small.png --method boost-ex --atoms 0 -o x.png", "--atoms 0"),
+        ("upscale small.png --model m.safetensors --atoms 20 -o x.png", "cannot be used with"),
+    ] {
+        let line = program.fail(words, 2);
+        assert!(line.contains(says), "{words}: {line}");
+    }
+}
+
+#[test]
+fn a_model_of_pairs_is_trained_on_pictures_of_ones_own_and_used() {
+    let program = with_pictures();
+    program.succeed("upscale small.png --method bicubic -o bicubic.png");
+    let bicubic = psnr_of(&program, "bicubic.png");
+    let photo = photograph("coffee.png");
+    for (method, fewer, n_models) in [
+        ("alt-opt", "--atoms 32 --iterations 4", 1),
+        ("online", "--atoms 32", 1),
+        ("rand-ex-av", "--atoms 100 --models 4", 4),
+        ("boost-ex", "--atoms 100 --models 4", 4),
+        ("boost-km", "--atoms 32 --models 2", 2),
+    ] {
+        let words = format!("train --method {method} {fewer} --scale 2 --samples 4000 --seed 1");
+        let report = program.json(&format!("{words} -o {method}.safetensors {}", photo.display()));
+        assert_eq!(report["model"]["kind"], "ensemble");
+        assert_eq!(report["model"]["n_models"], n_models);
+        assert_eq!((&report["model"]["n_inputs"], &report["model"]["n_features"]), (&100.into(), &25.into()));
+        program.succeed(&format!("{words} -o again.safetensors --force --threads 1 {}", photo.display()));
+        assert_eq!(program.bytes("again.safetensors"), program.bytes(&format!("{method}.safetensors")));
+        program.succeed(&format!("upscale small.png --model {method}.safetensors -o {method}.png"));
+        assert_eq!(size_of(&program, &format!("{method}.png")), Size { width: 120, height: 90 });
+        let psnr = psnr_of(&program, &format!("{method}.png"));
+        assert!(psnr > bicubic + 0.3, "{method}: {psnr} dB, bicubic {bicubic} dB");
+        assert!(program.succeed(&format!("info {method}.safetensors")).0.contains("pairs of 5 × 5 pixels"));
+    }
+    // Of boosting the errors are those of patches, whose norm is √0.2 as they are learned from.
+    let report = program.json(&format!(
+        "train --method boost-ex --atoms 100 --models 1 --scale 2 --samples 4000 -o one.safetensors {}",
+        photo.display()
+    ));
+    assert!((0.0..0.2).contains(&report["error"].as_f64().unwrap()), "{report}");
+    for (words, says) in [
+        ("train --method mld --scale 2 -o x.safetensors small.png", "mld has no use for --scale"),
+        ("train --method boost-ex --scale 5 -o x.safetensors small.png", "2, 3 or 4"),
+        ("train --method boost-ex --scale 2 --phi mask:missing=0.5 -o x.safetensors small.png", "no use for --phi"),
+        ("train --method boost-ex --scale 2 --keep-norm -o x.safetensors small.png", "no use for --keep-norm"),
+        ("train --method boost-ex --scale 2 -o x.safetensors samples.npy", "--scale is for pictures"),
+    ] {
+        let line = program.fail(words, 2);
         assert!(line.contains(says), "{words}: {line}");
     }
 }

@@ -3,7 +3,8 @@
 //! Round l learns D_l with the masses p_l, codes **all samples** (not residuals) in it, and moves the approximation
 //! towards D_lA_l as far as is best: X_l = (1 − α_l)X_{l−1} + α_l D_lA_l, Eq. (9). The next masses are the energies of the
 //! residuals of **this round's member**, e_l(i) = ‖x_i − D_l a_{l,i}‖². With a degradation Φ the codes are those of ΦX in
-//! ΦD_l, and everything else stays in the full domain (§IV, Fig. 4).
+//! ΦD_l, and everything else stays in the full domain (§IV, Fig. 4). Where the full domain is a part of a sample, as the patch
+//! of a pair is in super-resolution (§IV-B), errors and α are those of that part.
 //!
 //! BoostEx is this loop with a learner that draws examples by mass, BoostKM with one that makes weighted K-Means centres.
 
@@ -35,6 +36,7 @@ use super::{Ensemble, Training};
 /// | `seed` | | 0 | of the random choices | |
 /// | `masses` | p_1 | all alike | how much each sample counts, in the masses and in the error | ≥ 0, not all 0 |
 /// | `phi` | Φ | none | what the samples are seen through when coded | M features |
+/// | `n_judged` | | all | how many of the features, from the first, errors and α are taken of | 1 to M |
 /// | `exclude_own` | | `false` | forbid each sample the atom it has become itself | learners whose atoms are samples |
 /// | `validation` | | none | when to stop early, see [`Validation`] | |
 ///
@@ -90,6 +92,11 @@ pub struct Boost<'a, T> {
     ///
     /// The trained ensemble has the plain models (D_l, D_l): use [`Ensemble::degraded_by`] for degraded samples.
     pub phi: Option<&'a dyn Degradation<T>>,
+    /// How many features, from the first, the masses, the errors and α are taken of; all if `None`.
+    ///
+    /// Of pairs these are the pixels of the patch, which is what will be asked for:
+    /// [`PairLayout::n_hi`](crate::restoration::super_resolution::PairLayout::n_hi).
+    pub n_judged: Option<usize>,
     /// Whether a sample must not be coded by the atom that is this sample, the constraint a_ii = 0 of Eq. (17).
     ///
     /// Without it the samples a round has drawn have no error left, and the next rounds never draw them.
@@ -153,7 +160,17 @@ pub enum Stop {
 impl<'a, T: Scalar> Boost<'a, T> {
     /// The default settings with this learner and this coder.
     pub fn new(learner: &'a dyn WeakLearner<T>, coder: &'a (dyn SparseCoder<T> + Sync)) -> Self {
-        Self { learner, coder, n_models: 20, seed: 0, masses: None, phi: None, exclude_own: false, validation: None }
+        Self {
+            learner,
+            coder,
+            n_models: 20,
+            seed: 0,
+            masses: None,
+            phi: None,
+            n_judged: None,
+            exclude_own: false,
+            validation: None,
+        }
     }
 
     /// Runs all rounds.
@@ -215,6 +232,9 @@ impl<'a, T: Scalar> Boost<'a, T> {
         }
         if let Some(phi) = self.phi {
             expect_size("phi: number of features (that of the samples)", samples.rows(), phi.n_features())?;
+        }
+        if let Some(n_judged) = self.n_judged.filter(|count| *count == 0 || *count > samples.rows()) {
+            return Err(Error::parameter("n_judged", n_judged, "must be from 1 to the number of features"));
         }
         if let Some(validation) = self.validation {
             if !(validation.fraction > 0.0 && validation.fraction < 1.0) {

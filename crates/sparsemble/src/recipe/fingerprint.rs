@@ -10,7 +10,7 @@ use super::TrainingSet;
 const BLOCK: usize = 4096;
 
 impl<T: Scalar> TrainingSet<'_, T> {
-    /// A number that other samples, masses or another Φ would not have, but for a chance of one in 2⁶⁴.
+    /// A number that other samples, masses, another Φ or other features to judge would not have, but for a chance of one in 2⁶⁴.
     ///
     /// # Errors
     /// If the run was interrupted, or the file of the samples cannot be read.
@@ -46,6 +46,9 @@ impl<T: Scalar> TrainingSet<'_, T> {
                 phi.apply(&unit, &mut measurements);
                 whole.add_all(&measurements);
             }
+        }
+        if let Some(judged) = self.n_judged {
+            whole.add(judged as u64);
         }
         Ok(whole.0)
     }
@@ -94,6 +97,7 @@ mod tests {
             TrainingSet { masses: Some(&masses), ..set },
             TrainingSet { phi: Some(&identity), ..set },
             TrainingSet { phi: Some(&dense), ..set },
+            TrainingSet { n_judged: Some(2), ..set },
         ];
         let prints = sets.map(|set| set.fingerprint(Run::threads(1)).unwrap());
         for (i, print) in prints.iter().enumerate() {

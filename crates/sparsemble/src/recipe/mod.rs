@@ -210,12 +210,14 @@ pub struct TrainingSet<'a, T> {
     pub masses: Option<&'a [f64]>,
     /// Φ, what the samples are seen through when they are coded; nothing if `None`. Only boosting uses it (§IV, Fig. 4).
     pub phi: Option<&'a dyn Degradation<T>>,
+    /// How many features, from the first, boosting takes its errors of; all if `None`. See [`Boost`](crate::ensemble::Boost).
+    pub n_judged: Option<usize>,
 }
 
 impl<'a, T> TrainingSet<'a, T> {
     /// Samples that count alike and are seen as they are.
     pub fn new(samples: MatrixView<'a, T>) -> Self {
-        Self { samples, masses: None, phi: None }
+        Self { samples, masses: None, phi: None, n_judged: None }
     }
 }
 

@@ -250,6 +250,7 @@ impl Recipe {
             seed: self.seed,
             masses: set.masses,
             phi: set.phi,
+            n_judged: set.n_judged,
             validation: self.validation,
             ..Boost::new(learner, &self.coder)
         };

@@ -168,6 +168,34 @@ fn the_identity_as_degradation_changes_no_bit() {
 }
 
 #[test]
+fn boosting_judges_by_the_features_it_is_told_to() {
+    let samples = samples::<f64>(8, 6, 450);
+    let (learner, coder) = (Examples { n_atoms: 5 }, OneSparse::default());
+    let judged_by = |n_judged| Boost { n_judged, ..boost(&learner, &coder, 5) };
+    let [all, six, two] = [None, Some(6), Some(2)].map(judged_by);
+    let [all, six, two] =
+        [&all, &six, &two].map(|boost| finish(boost.start(samples.view(), Run::default()).unwrap(), Run::default()));
+    assert_eq!(bits(&all), bits(&six));
+    // The first dictionary is drawn before anything was judged; the next by errors of two features.
+    assert_eq!(all.members()[0], two.members()[0]);
+    assert_ne!(all.members()[1], two.members()[1]);
+    let first_two = |matrix: &Matrix<f64>| Matrix::from_fn(2, 450, |r, i| matrix.column(i)[r]);
+    let errors: Vec<f64> = two.curve().iter().map(|round| round.error).collect();
+    assert!(errors.is_sorted_by(|before, after| after <= before), "{errors:?}");
+    let left = mean_error(&first_two(&samples), &first_two(&two.approximations().unwrap()));
+    assert!((left - errors[4]).abs() < 1e-12, "{left} for {}", errors[4]);
+    // So are the masses of the next round, by the last member alone.
+    let alone = SparseModel::plain(&two.members()[4]).unwrap();
+    let alone = first_two(&alone.approximate(samples.view(), &coder, Run::default()).unwrap());
+    let energy = |i: usize| {
+        let pairs = alone.column(i).iter().zip(samples.column(i));
+        pairs.map(|(made, x)| (x - made).powi(2)).sum::<f64>()
+    };
+    let total: f64 = (0..450).map(energy).sum();
+    assert!((0..450).all(|i| (two.masses()[i] - energy(i) / total).abs() < 1e-12));
+}
+
+#[test]
 fn the_number_of_threads_changes_no_bit() {
     let samples = samples::<f32>(2, 6, 1500);
     let learner = Examples { n_atoms: 5 };
@@ -536,6 +564,8 @@ fn what_cannot_be_trained_is_refused_with_a_reason() {
     refused(train(Boost { masses: Some(&[0.0; 40]), ..good.clone() }), "masses: sum");
     refused(train(Boost { masses: Some(&[-1.0; 40]), ..good.clone() }), "masses = -1");
     refused(train(Boost { phi: Some(&Identity::new(5)), ..good.clone() }), "phi: number of features");
+    refused(train(Boost { n_judged: Some(0), ..good.clone() }), "n_judged = 0");
+    refused(train(Boost { n_judged: Some(7), ..good.clone() }), "n_judged = 7");
     let split = |fraction, patience| Some(Validation { fraction, patience });
     refused(train(Boost { validation: split(1.0, 1), ..good.clone() }), "validation fraction = 1");
     refused(train(Boost { validation: split(0.5, 0), ..good.clone() }), "validation patience = 0");

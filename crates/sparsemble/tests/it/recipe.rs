@@ -106,7 +106,7 @@ fn a_run_left_after_any_step_goes_on_to_the_same_bits() {
     let phi = Dense::new(Values::new(3).matrix(4, 6).view()).unwrap();
     for recipe in recipes() {
         let phi = recipe.method.boosts().then_some(&phi as &dyn sparsemble::degradation::Degradation<f64>);
-        let set = TrainingSet { samples: samples.view(), masses: Some(&masses), phi };
+        let set = TrainingSet { samples: samples.view(), masses: Some(&masses), phi, n_judged: None };
         let (whole, steps) = train(&recipe, set, Run::default()).unwrap();
         for number in 1..=steps.len() {
             let resumed = resumed_after(&recipe, set, number).unwrap();

@@ -111,7 +111,8 @@ fn a_paired_ensemble_is_the_stacked_one_of_which_only_the_features_are_seen() {
     let lo = Matrix::from_fn(layout.n_lo(), 300, |r, i| samples.column(i)[layout.n_hi() + r]);
     let learners: [&dyn WeakLearner<f32>; 2] = [&Examples { n_atoms: 60 }, &Centers::new(60)];
     for learner in learners {
-        let boost = Boost { n_models: 4, phi: Some(&phi), ..Boost::new(learner, &coder) };
+        let n_judged = Some(layout.n_hi());
+        let boost = Boost { n_models: 4, phi: Some(&phi), n_judged, ..Boost::new(learner, &coder) };
         let stacked = boost.fit(samples.view(), Run::default()).unwrap();
         let paired = layout.paired(&stacked).unwrap();
         assert_eq!((paired.beta(), paired.training()), (stacked.beta(), stacked.training()));

@@ -1,6 +1,7 @@
 //! `sparsemble train`: from pictures or a matrix to a model file.
 
 mod page;
+mod pairs;
 mod place;
 mod settings;
 mod source;
@@ -10,10 +11,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 use serde_json::json;
-use sparsemble::degradation::Degradation;
+use sparsemble::degradation::{Degradation, Mask};
 use sparsemble::dictionary::Dictionary;
 use sparsemble::model_file::{self, Checkpoint, PhiRecord, Record};
 use sparsemble::recipe::{Past, Recipe, Step, ToKeep, Trained, TrainingSet};
+use sparsemble::restoration::super_resolution::PairLayout;
 use sparsemble::{Run, Scalar};
 
 use crate::args::{Dtype, TrainArguments, Trainable};
@@ -52,6 +54,8 @@ struct Training<'a, T> {
     samples: Samples<T>,
     masses: Option<Vec<f64>>,
     phi: Option<PhiRecord<T>>,
+    /// Where the parts of pairs are, and what is seen of them, if the samples are pairs.
+    pairs: Option<(PairLayout, Mask)>,
 }
 
 impl<'a, T: Scalar> Training<'a, T> {
@@ -59,16 +63,29 @@ impl<'a, T: Scalar> Training<'a, T> {
         let start: Option<Dictionary<T>> = arguments.warm_start.as_deref().map(settings::atoms).transpose()?;
         let n_atoms = start.as_ref().map_or(recipe.n_atoms, Dictionary::n_atoms);
         let recipe = Recipe { n_atoms, ..recipe };
-        let samples: Samples<T> = sources.read(&arguments.patches, arguments.seed, progress)?;
+        let (samples, pairs): (Samples<T>, _) = match arguments.scale {
+            Some(scale) => {
+                let how = (scale, &arguments.patches, arguments.seed);
+                let (samples, layout) = pairs::draw(sources, how, arguments.run.threads, progress)?;
+                (samples, Some((layout, layout.seen()?)))
+            }
+            None => (sources.read(&arguments.patches, arguments.seed, progress)?, None),
+        };
         let phi = |text: &str| settings::phi(text, samples.view().rows());
         let phi = arguments.phi.as_deref().map(phi).transpose()?;
         let masses = arguments.masses.as_deref().map(sparsemble::matrix_file::read_list).transpose()?;
-        Ok(Self { arguments, recipe, start, samples, masses, phi })
+        Ok(Self { arguments, recipe, start, samples, masses, phi, pairs })
     }
 
     fn set(&self) -> TrainingSet<'_, T> {
-        let phi = self.phi.as_ref().and_then(|phi| phi.matrix.as_ref()).map(|phi| phi as &dyn Degradation<T>);
-        TrainingSet { samples: self.samples.view(), masses: self.masses.as_deref(), phi }
+        let given = self.phi.as_ref().and_then(|phi| phi.matrix.as_ref()).map(|phi| phi as &dyn Degradation<T>);
+        let pairs = self.pairs.as_ref().filter(|_| self.recipe.method.boosts());
+        TrainingSet {
+            samples: self.samples.view(),
+            masses: self.masses.as_deref(),
+            phi: pairs.map(|(_, seen)| seen as &dyn Degradation<T>).or(given),
+            n_judged: pairs.map(|(layout, _)| layout.n_hi()),
+        }
     }
 
     fn run(&self, place: &Place, progress: Progress) -> Result<()> {
@@ -85,7 +102,11 @@ impl<'a, T: Scalar> Training<'a, T> {
             None => Box::new(start.map(|model| Ok(model.into())).into_iter()),
         };
         progress.begin("training".into());
-        let trained = self.train(&mut *past, &mut checkpoint, &progress, run).map_err(|error| place.explain(error))?;
+        let mut trained =
+            self.train(&mut *past, &mut checkpoint, &progress, run).map_err(|error| place.explain(error))?;
+        if let Some((layout, _)) = &self.pairs {
+            trained.model = pairs::paired(*layout, trained.model)?;
+        }
         model_file::save(&self.arguments.output, &trained.model, &record)?;
         place.clear();
         drop(progress);
@@ -132,7 +153,13 @@ impl<'a, T: Scalar> Training<'a, T> {
              wrote {output}{}",
             description.words(),
             description.features(),
-            page::look(self.arguments, &format!("look at it with: sparsemble info {output}")),
+            page::look(
+                self.arguments,
+                &match self.pairs {
+                    Some(_) => format!("use it with: sparsemble upscale --model {output}"),
+                    None => format!("look at it with: sparsemble info {output}"),
+                }
+            ),
         );
         let object = json!({
             "program": "sparsemble train",

@@ -14,6 +14,8 @@ use sparsemble::{Model, Scalar, matrix_file};
 use crate::args::{Dtype, TrainArguments};
 use crate::failure::Usage;
 
+use super::pairs;
+
 /// The recipe; an option that its method does not use is refused and not passed over.
 pub(super) fn recipe(method: Method, arguments: &TrainArguments) -> Result<Recipe> {
     let coder = arguments.coder.chosen();
@@ -25,7 +27,7 @@ pub(super) fn recipe(method: Method, arguments: &TrainArguments) -> Result<Recip
         (arguments.validation.is_some(), method.boosts(), "--validation"),
         (arguments.phi.is_some(), method.boosts(), "--phi"),
         (coder.is_some(), method.has_coder(), "a coder"),
-        (arguments.scale.is_some(), false, "--scale"),
+        (arguments.scale.is_some(), method.has_coder(), "--scale"),
         (arguments.directions.is_some(), false, "--directions"),
         (arguments.parts.is_some(), false, "--parts"),
         (arguments.precision.is_some(), false, "--precision"),
@@ -34,7 +36,13 @@ pub(super) fn recipe(method: Method, arguments: &TrainArguments) -> Result<Recip
             return Err(Usage(format!("the method {method} has no use for {option}; leave it out")).into());
         }
     }
-    let default = Recipe::new(method);
+    let default = match arguments.scale {
+        Some(scale) => {
+            pairs::check(scale, arguments)?;
+            pairs::recipe(method)
+        }
+        None => Recipe::new(method),
+    };
     let patience = arguments.patience;
     Ok(Recipe {
         n_atoms: arguments.atoms.unwrap_or(default.n_atoms),

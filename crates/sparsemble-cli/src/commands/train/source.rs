@@ -38,6 +38,11 @@ enum Values<T> {
 }
 
 impl<T: Scalar> Samples<T> {
+    /// Samples in memory.
+    pub(super) fn new(values: Matrix<T>, description: String, parameters: BTreeMap<String, String>) -> Self {
+        Self { values: Values::Memory(values), description, parameters }
+    }
+
     pub(super) fn view(&self) -> MatrixView<'_, T> {
         match &self.values {
             Values::File(file) => file.view(),
@@ -130,11 +135,7 @@ fn rows<T: Scalar>(paths: &[PathBuf], progress: &Progress) -> Result<Values<T>> 
 
 /// Patches at random places of all pictures.
 fn draw<T: Scalar>(paths: &[PathBuf], patches: &PatchArguments, seed: u64, progress: &Progress) -> Result<Samples<T>> {
-    let mut pictures = Vec::new();
-    for path in paths {
-        progress.count(pictures.len(), paths.len())?;
-        pictures.push(image::read(path)?);
-    }
+    let pictures = progress.counted(paths, |path: &PathBuf| Ok(image::read(path)?))?;
     let default = TrainingPatches::default();
     let draw = TrainingPatches {
         side: patches.patch.unwrap_or(default.side),
@@ -159,16 +160,13 @@ fn draw<T: Scalar>(paths: &[PathBuf], patches: &PatchArguments, seed: u64, progr
         ("remove_mean", draw.remove_mean.to_string()),
         ("unit_norm", draw.unit_norm.to_string()),
     ];
-    Ok(Samples {
-        description: format!(
-            "{} patches of {side} × {side} pixels of {}{mean}{norm}",
-            drawn.columns(),
-            names(paths),
-            side = draw.side
-        ),
-        values: Values::Memory(drawn),
-        parameters: parameters.map(|(name, value)| (name.to_owned(), value)).into(),
-    })
+    let description = format!(
+        "{} patches of {side} × {side} pixels of {}{mean}{norm}",
+        drawn.columns(),
+        names(paths),
+        side = draw.side
+    );
+    Ok(Samples::new(drawn, description, parameters.map(|(name, value)| (name.to_owned(), value)).into()))
 }
 
 /// The sources by name, if they are few.

@@ -1,5 +1,6 @@
 //! `sparsemble train --method upscaler`: from whole pictures to a model that enlarges others.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -25,11 +26,7 @@ pub(super) fn run(arguments: &TrainArguments) -> Result<()> {
     let paths = pictures_of(&arguments.sources)?;
     let started = Instant::now();
     let progress = Progress::start("reading")?;
-    let mut pictures = Vec::new();
-    for path in &paths {
-        progress.count(pictures.len(), paths.len())?;
-        pictures.push(read_picture(path)?.brightness()?);
-    }
+    let pictures = progress.counted(&paths, |path: &PathBuf| Ok(read_picture(path)?.brightness()?))?;
     progress.begin("looking at the pictures".into());
     let tell = |done: usize, total: usize| progress.tell(done, total);
     let run = Run::threads(arguments.run.threads).on_progress(&tell);

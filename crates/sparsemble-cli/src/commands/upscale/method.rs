@@ -67,7 +67,14 @@ impl Method {
             Enlarger::BoostEx => paper::Enlarger::BoostEx,
             Enlarger::BoostKm => paper::Enlarger::BoostKm,
         };
-        let settings = paper::Enlarging { scale, ..paper::Enlarging::paper(0) };
+        let default = paper::Enlarging::paper(0);
+        let settings = paper::Enlarging {
+            scale,
+            n_atoms: arguments.atoms.unwrap_or(default.n_atoms),
+            n_examples: arguments.atoms.unwrap_or(default.n_examples),
+            n_models: arguments.models.unwrap_or(default.n_models),
+            ..default
+        };
         let (photographs, threads) = (photographs::training()?, arguments.run.threads);
         let pairs = progress.first("drawing patches", threads, |run| settings.pairs(&photographs, run))?;
         let learning = format!("learning {}", arguments.method.name());
@@ -92,7 +99,10 @@ impl Method {
                 let coder: Coder = model.training().coder.parse()?;
                 Ok(Self::Paired { model: Box::new(model), coder: Box::new(coder), scale })
             }
-            _ => bail!("{} holds no model that enlarges pictures; train one by --method upscaler", path.display()),
+            _ => bail!(
+                "{} holds no model that enlarges pictures; train one by --method upscaler, or by another with --scale",
+                path.display()
+            ),
         }
     }
 

@@ -62,6 +62,15 @@ fn works(arguments: &UpscaleArguments, many: bool) -> Result<Vec<Work>> {
             format!("--scale {}: give 1 to {LARGEST}, and enlarge the result again for more", arguments.scale);
         return Err(Usage(message).into());
     }
+    let method = arguments.method;
+    for (given, used, option) in [
+        (arguments.atoms.is_some(), method.is_the_papers(), "--atoms"),
+        (arguments.models.is_some(), method.is_the_papers() && !method.has_one_opinion(), "--models"),
+    ] {
+        if given && !used {
+            return Err(Usage(format!("the method {} has no use for {option}; leave it out", method.name())).into());
+        }
+    }
     let inputs = pictures_of(&arguments.inputs)?;
     if let Some(path) = &arguments.uncertainty {
         if arguments.model.is_none() && arguments.method.has_one_opinion() {

@@ -27,7 +27,7 @@ use super::{Boost, Round, Stop, own_atoms, weights_of_rounds};
 const SAME: f64 = 1e-3;
 
 /// Why a stored round is refused.
-const NOT_THESE: &str = "this round was not trained on these samples with this coder, phi and validation";
+const NOT_THESE: &str = "this round was not trained on these samples with this coder, phi, n_judged and validation";
 
 /// Boosting between two rounds.
 ///
@@ -269,14 +269,19 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         let energies = Vec::with_capacity(range.len());
         let mut compared = Compared { energies, products: Products::default(), unconverged: 0 };
         let mut member = vec![T::ZERO; x.rows()];
-        let columns = before.chunks_exact(x.rows().max(1));
+        let (judged, columns) = (self.judged(), before.chunks_exact(x.rows().max(1)));
         for ((slot, sample), before) in range.enumerate().zip(columns) {
             model.synthesise(simd, codes, slot, &mut member);
-            let products = Products::of(simd, x.column(slot), before, &member);
+            let products = Products::of(simd, &x.column(slot)[..judged], &before[..judged], &member[..judged]);
             compared.products.add(self.division.training_mass(sample), products);
             compared.energies.push(products.member);
         }
         compared
+    }
+
+    /// How many features errors are taken of.
+    fn judged(&self) -> usize {
+        self.settings.n_judged.unwrap_or(self.samples.rows())
     }
 
     /// α_l by Eq. (12), and 1 in the first round.
@@ -307,7 +312,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     ///
     /// It cannot be interrupted, so that the state is always that of a whole number of rounds.
     fn advance(&self, model: &SparseModel<T>, alpha: f64, codes: &CodeStrips<T>, run: Run<'_>) -> Result<Sums> {
-        let (samples, division) = (self.samples, &self.division);
+        let (samples, division, judged) = (self.samples, &self.division, self.judged());
         let step = (T::from_f64(1.0 - alpha), T::from_f64(alpha));
         let work = |[x, member]: &mut [Vec<T>; 2], range: Range<usize>| {
             let codes = codes.get(range.start / STRIP)?;
@@ -318,7 +323,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
                     model.synthesise(simd, &codes, slot, member);
                     mix(simd, step, member, now);
                     samples.copy_column(sample, x);
-                    errors.push(squared_distance_by(simd, x, now));
+                    errors.push(squared_distance_by(simd, &x[..judged], &now[..judged]));
                 }
             });
             self.approximations.put_back(piece)?;

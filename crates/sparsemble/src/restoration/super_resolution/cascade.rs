@@ -10,7 +10,7 @@ use crate::restoration::Restored;
 use crate::scalar::Scalar;
 
 use super::enlarge::Enlarge;
-use super::stage::{Enlarged, Space, Stage};
+use super::stage::{Enlarged, Space, Stage, Target};
 use super::windows::Windows;
 
 /// Pixels of the enlarged picture that are worked on at a time.
@@ -36,16 +36,15 @@ impl<T: Scalar> Upscaler<T> {
         check(image)?;
         let Size { width, height } = image.size();
         let strip = self.strip_rows(width);
-        let pixels = width.saturating_mul(height).saturating_mul(self.scale() * self.scale());
-        let (mut samples, mut deviations) = (Vec::with_capacity(pixels), Vec::with_capacity(pixels));
-        let mut space = Space::default();
-        for start in (0..height).step_by(strip) {
-            let rows = start..(start + strip).min(height);
-            let enlarged = self.strip(image, rows.clone(), &mut space, run.part(rows, height))?;
-            samples.extend(enlarged.samples.into_iter().map(Scalar::to_f64));
-            deviations.extend(enlarged.variances.into_iter().map(|variance| CALIBRATION * variance.to_f64().sqrt()));
-        }
         let size = Size { width: self.scale() * width, height: self.scale() * height };
+        let [mut samples, mut deviations] = [0; 2].map(|_| vec![0.0; size.width.saturating_mul(size.height)]);
+        let mut space = Space::default();
+        let pixels = strip * self.scale() * size.width;
+        let parts = samples.chunks_mut(pixels).zip(deviations.chunks_mut(pixels));
+        for (start, target) in (0..height).step_by(strip).zip(parts) {
+            let rows = start..(start + strip).min(height);
+            self.strip(image, rows.clone(), target, &mut space, run.part(rows, height))?;
+        }
         Ok(Restored { image: GrayImage::new(size, samples)?, deviation: GrayImage::new(size, deviations)? })
     }
 
@@ -63,10 +62,9 @@ impl<T: Scalar> Upscaler<T> {
             return Err(Error::parameter("rows", given, "must be some of the rows of the image"));
         }
         let size = Size { width: self.scale() * image.size().width, height: self.scale() * rows.len() };
-        let enlarged = self.strip(image, rows, &mut Space::default(), run)?;
-        let samples = enlarged.samples.into_iter().map(Scalar::to_f64).collect();
-        let deviations = enlarged.variances.into_iter().map(|variance| CALIBRATION * variance.to_f64().sqrt());
-        Ok(Restored { image: GrayImage::new(size, samples)?, deviation: GrayImage::new(size, deviations.collect())? })
+        let [mut samples, mut deviations] = [0; 2].map(|_| vec![0.0; size.width.saturating_mul(size.height)]);
+        self.strip(image, rows, (&mut samples, &mut deviations), &mut Space::default(), run)?;
+        Ok(Restored { image: GrayImage::new(size, samples)?, deviation: GrayImage::new(size, deviations)? })
     }
 
     /// How many rows of a small picture of this width are best enlarged at a time.
@@ -79,8 +77,15 @@ impl<T: Scalar> Upscaler<T> {
         Windows { scale: self.scale(), low_side: stage.low_side(), high_side: stage.high_side() }
     }
 
-    /// All stages on these rows, each on as many more as the next one looks at.
-    fn strip(&self, image: &GrayImage, rows: Range<usize>, space: &mut Space<T>, run: Run<'_>) -> Result<Enlarged<T>> {
+    /// All stages on these rows, each on as many more as the next one looks at; writes samples and deviations.
+    fn strip(
+        &self,
+        image: &GrayImage,
+        rows: Range<usize>,
+        (samples, doubts): (&mut [f64], &mut [f64]),
+        space: &mut Space<T>,
+        run: Run<'_>,
+    ) -> Result<()> {
         let (height, count) = (image.size().height, self.stages().len());
         let mut wanted = vec![rows; count];
         for number in (1..count).rev() {
@@ -88,17 +93,16 @@ impl<T: Scalar> Upscaler<T> {
             let rows = &wanted[number];
             wanted[number - 1] = rows.start.saturating_sub(more)..(rows.end + more).min(height);
         }
-        let mut so_far = None;
+        let mut so_far: Option<Enlarged<T>> = None;
+        let stage = |number: usize| Stage { windows: self.windows(number), ensemble: self.stages()[number].ensemble() };
+        let part = |number: usize| run.part(number..number + 1, count);
+        let Some(last) = wanted.pop() else { return Err(Error::Empty { what: "upscaler", unit: "stage" }) };
         for (number, rows) in wanted.into_iter().enumerate() {
-            let stage = Stage {
-                windows: self.windows(number),
-                ensemble: self.stages()[number].ensemble(),
-                doubts: number + 1 == count,
-            };
-            let part = run.part(number..number + 1, count);
-            so_far = Some(stage.enlarge(image, so_far.as_ref(), rows, space, part)?);
+            so_far = Some(stage(number).enlarge(image, so_far.as_ref(), rows, space, part(number))?);
         }
-        so_far.ok_or(Error::Empty { what: "upscaler", unit: "stage" })
+        let write = |mean: T, variance: T| (mean.to_f64(), CALIBRATION * variance.to_f64().sqrt());
+        let target = Target { samples, doubts, write };
+        stage(count - 1).enlarge_to(target, (image, so_far.as_ref()), last, space, part(count - 1))
     }
 }
 

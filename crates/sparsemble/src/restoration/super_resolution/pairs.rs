@@ -101,6 +101,11 @@ impl<T: Scalar> Pairs<T> {
         &self.samples
     }
 
+    /// The same, without a copy.
+    pub fn into_samples(self) -> Matrix<T> {
+        self.samples
+    }
+
     /// Where the parts are.
     pub fn layout(&self) -> PairLayout {
         self.layout
@@ -232,7 +237,8 @@ impl PairLayout {
     }
 
     /// Φ, what is seen of a stacked sample when a picture is enlarged: its features. With it
-    /// [`Boost`](crate::ensemble::Boost) codes in training as it will be coded after it.
+    /// [`Boost`](crate::ensemble::Boost) codes in training as it will be coded after it; what will be asked for are the
+    /// first [`n_hi`](Self::n_hi) features, its `n_judged`.
     ///
     /// # Errors
     /// If the side is zero.

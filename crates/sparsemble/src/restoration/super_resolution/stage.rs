@@ -22,8 +22,15 @@ pub(super) struct Enlarged<T> {
     pub(super) rows: Range<usize>,
     /// Row by row.
     pub(super) samples: Vec<T>,
-    /// Of each sample, how far apart the opinions of members and overlapping blocks are, as a variance; if asked for.
-    pub(super) variances: Vec<T>,
+}
+
+/// Where an enlarged picture goes, row by row: threads write to it side by side.
+pub(super) struct Target<'a, U, W> {
+    pub(super) samples: &'a mut [U],
+    /// How far each may be off; empty if nobody asks for that.
+    pub(super) doubts: &'a mut [U],
+    /// What is written for a mean, and for a variance: how far apart the opinions of members and overlapping blocks are.
+    pub(super) write: W,
 }
 
 impl<T: Scalar> Enlarged<T> {
@@ -49,8 +56,6 @@ pub(super) struct Space<T> {
 pub(super) struct Stage<'a, T> {
     pub(super) windows: Windows,
     pub(super) ensemble: &'a AnchoredEnsemble<T>,
-    /// Whether to say how far opinions are apart.
-    pub(super) doubts: bool,
 }
 
 impl<T: Scalar> Stage<'_, T> {
@@ -63,30 +68,47 @@ impl<T: Scalar> Stage<'_, T> {
         space: &mut Space<T>,
         run: Run<'_>,
     ) -> Result<Enlarged<T>> {
-        let Size { width, height } = low.size();
-        let around = rows.start.saturating_sub(1)..(rows.end + 1).min(height);
-        let blocks = self.predict(low, so_far, around, space, run)?;
-        let parts = run.silent().map_blocks(
-            rows.len(),
-            ROWS,
-            || (),
-            |(), part| Ok(blocks.average(rows.start + part.start..rows.start + part.end, self.doubts)),
-        )?;
-        let size = rows.len() * width * self.windows.scale.pow(2);
-        let (mut samples, mut variances) = (Vec::with_capacity(size), Vec::new());
-        for (values, doubts) in parts {
-            samples.extend(values);
-            variances.extend(doubts);
-        }
-        Ok(Enlarged { rows, samples, variances })
+        let mut samples = vec![T::ZERO; rows.len() * low.size().width * self.windows.scale.pow(2)];
+        let target = Target { samples: &mut samples, doubts: &mut [], write: |mean, variance| (mean, variance) };
+        self.enlarge_to(target, (low, so_far), rows.clone(), space, run)?;
+        Ok(Enlarged { rows, samples })
     }
 
-    /// The blocks of all pixels in these rows.
+    /// The same, to where it is wanted.
+    pub(super) fn enlarge_to<U: Send>(
+        &self,
+        target: Target<'_, U, impl Fn(T, T) -> (U, U) + Sync>,
+        (low, so_far): (&GrayImage, Option<&Enlarged<T>>),
+        rows: Range<usize>,
+        space: &mut Space<T>,
+        run: Run<'_>,
+    ) -> Result<()> {
+        let Size { width, height } = low.size();
+        let around = rows.start.saturating_sub(1)..(rows.end + 1).min(height);
+        let blocks = self.predict((low, so_far), around, !target.doubts.is_empty(), space, run)?;
+        let size = ROWS * width * self.windows.scale.pow(2);
+        let [samples, doubts] = [target.samples, target.doubts].map(|values| pieces(values, size));
+        let average = |(): &mut (), part: Range<usize>| {
+            let number = part.start / ROWS;
+            let mut none: &mut [U] = &mut [];
+            let mut doubts = doubts.get(number).map(piece);
+            let target = Target {
+                samples: &mut piece(&samples[number]),
+                doubts: doubts.as_deref_mut().unwrap_or(&mut none),
+                write: &target.write,
+            };
+            blocks.average(rows.start + part.start..rows.start + part.end, target);
+            Ok(())
+        };
+        run.silent().map_blocks(rows.len(), ROWS, || (), average).map(drop)
+    }
+
+    /// The blocks of all pixels in these rows, and if there are `doubts` how far apart the members are.
     fn predict<'a>(
         &self,
-        low: &GrayImage,
-        so_far: Option<&Enlarged<T>>,
+        (low, so_far): (&GrayImage, Option<&Enlarged<T>>),
         rows: Range<usize>,
+        doubts: bool,
         space: &'a mut Space<T>,
         run: Run<'_>,
     ) -> Result<Blocks<'a, T>> {
@@ -98,8 +120,9 @@ impl<T: Scalar> Stage<'_, T> {
         let (n_pixels, n_outputs) = (rows.len() * size.width, windows.n_outputs());
         let Space { values, spreads } = space;
         values.resize(n_pixels * n_outputs, T::ZERO);
-        spreads.resize(n_pixels, T::ZERO);
-        let (value_pieces, spread_pieces) = (pieces(values, n_outputs), pieces(spreads, 1));
+        spreads.resize(if doubts { n_pixels } else { 0 }, T::ZERO);
+        let (value_pieces, spread_pieces) =
+            (pieces(values, ANCHORED_BLOCK * n_outputs), pieces(spreads, ANCHORED_BLOCK));
         run.map_blocks(
             n_pixels,
             ANCHORED_BLOCK,
@@ -111,7 +134,10 @@ impl<T: Scalar> Stage<'_, T> {
                     let place = (rows.start + pixel / size.width, pixel % size.width);
                     Ok(windows.copy_input(place, &low, high.as_ref(), input))
                 };
-                predictor.predict(read, &mut piece(&value_pieces[number]), &mut piece(&spread_pieces[number]))
+                let mut none: &mut [T] = &mut [];
+                let mut spreads = spread_pieces.get(number).map(piece);
+                let spreads = spreads.as_deref_mut().unwrap_or(&mut none);
+                predictor.predict(read, &mut piece(&value_pieces[number]), spreads)
             },
         )?;
         drop((value_pieces, spread_pieces));
@@ -120,9 +146,9 @@ impl<T: Scalar> Stage<'_, T> {
     }
 }
 
-/// Values in pieces of one block of pixels each, for threads to write to: each piece has its own lock, and one thread.
-fn pieces<T>(values: &mut [T], n_outputs: usize) -> Vec<Mutex<&mut [T]>> {
-    values.chunks_mut(ANCHORED_BLOCK * n_outputs).map(Mutex::new).collect()
+/// Values in pieces for threads to write to: each piece has its own lock, and one thread.
+fn pieces<T>(values: &mut [T], size: usize) -> Vec<Mutex<&mut [T]>> {
+    values.chunks_mut(size).map(Mutex::new).collect()
 }
 
 fn piece<'a, 'b, T>(piece: &'a Mutex<&'b mut [T]>) -> MutexGuard<'a, &'b mut [T]> {
@@ -141,22 +167,23 @@ struct Blocks<'a, T> {
 }
 
 impl<T: Scalar> Blocks<'_, T> {
-    /// The mean of all blocks over each pixel of the enlarged picture in these rows of the small one, and, if `doubts`, how
-    /// far apart blocks and members are.
-    fn average(&self, rows: Range<usize>, doubts: bool) -> (Vec<T>, Vec<T>) {
+    /// The mean of all blocks over each pixel of the enlarged picture in these rows of the small one, and, if there is a place
+    /// for that, how far apart blocks and members are.
+    fn average<U>(&self, rows: Range<usize>, target: Target<'_, U, impl Fn(T, T) -> (U, U)>) {
         match self.windows.scale {
-            2 => self.average_by::<2>(rows, doubts),
-            3 | 6 => self.average_by::<3>(rows, doubts),
-            4 | 8 => self.average_by::<4>(rows, doubts),
-            _ => self.average_by::<1>(rows, doubts),
+            2 => self.average_by::<2, U>(rows, target),
+            3 | 6 => self.average_by::<3, U>(rows, target),
+            4 | 8 => self.average_by::<4, U>(rows, target),
+            _ => self.average_by::<1, U>(rows, target),
         }
     }
 
     /// The same, N neighbouring pixels at a time; the scale is a multiple of N.
-    fn average_by<const N: usize>(&self, rows: Range<usize>, doubts: bool) -> (Vec<T>, Vec<T>) {
+    fn average_by<const N: usize, U>(&self, rows: Range<usize>, target: Target<'_, U, impl Fn(T, T) -> (U, U)>) {
         let scale = self.windows.scale;
-        let size = rows.len() * self.width * scale * scale;
-        let (mut means, mut variances) = (Vec::with_capacity(size), Vec::with_capacity(if doubts { size } else { 0 }));
+        let mut samples = target.samples.as_chunks_mut::<N>().0.iter_mut();
+        let mut doubts = target.doubts.as_chunks_mut::<N>().0.iter_mut();
+        let with_doubts = doubts.len() > 0;
         let near = |place: usize, all: Range<usize>| place.saturating_sub(1).max(all.start)..(place + 2).min(all.end);
         for (row, line) in rows.flat_map(|row| (0..scale).map(move |line| (row, line))) {
             let above = near(row, self.rows.clone());
@@ -165,17 +192,22 @@ impl<T: Scalar> Blocks<'_, T> {
                 let (place, beside) = ((row, line, column, first % scale), near(column, 0..self.width));
                 // Nearly everywhere there are nine blocks: loops of a known length.
                 let (mean, variance) = if above.len() == 3 && beside.len() == 3 {
-                    self.average_at::<N>(place, row - 1..row + 2, column - 1..column + 2, doubts)
+                    self.average_at::<N>(place, row - 1..row + 2, column - 1..column + 2, with_doubts)
                 } else {
-                    self.average_at::<N>(place, above.clone(), beside, doubts)
+                    self.average_at::<N>(place, above.clone(), beside, with_doubts)
                 };
-                means.extend(mean);
-                if doubts {
-                    variances.extend(variance);
+                let written = std::array::from_fn::<_, N, _>(|i| (target.write)(mean[i], variance[i]));
+                let (mut sample, mut doubt) = (samples.next(), doubts.next());
+                for (i, (mean, variance)) in written.into_iter().enumerate() {
+                    if let Some(samples) = &mut sample {
+                        samples[i] = mean;
+                    }
+                    if let Some(doubts) = &mut doubt {
+                        doubts[i] = variance;
+                    }
                 }
             }
         }
-        (means, variances)
     }
 
     /// The mean of the blocks of these rows and columns at N pixels in a line of a small one, and if `doubts` how far apart

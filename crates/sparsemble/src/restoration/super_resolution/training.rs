@@ -217,7 +217,7 @@ impl<T: Scalar> UpscalerLearning<T> {
         let count = self.photos.len();
         let (mut enlarged, mut space) = (Vec::with_capacity(count), Space::default());
         for (number, photo) in self.photos.iter().enumerate() {
-            let stage = Stage { windows, ensemble: &ensembles[photo.fold], doubts: false };
+            let stage = Stage { windows, ensemble: &ensembles[photo.fold] };
             let rows = 0..photo.low.size().height;
             let run = run.part(number..number + 1, count);
             enlarged.push(stage.enlarge(&photo.low, photo.so_far.as_ref(), rows, &mut space, run)?);
