@@ -50,4 +50,4 @@ CLUSTERINGS = [
 ]
 
 PICTURES = [CompressiveRecovery(), SuperResolution()]
-"""These take pictures, not samples."""
+"""These take pictures, which are no table: of its checks scikit-learn runs only the first by itself."""
