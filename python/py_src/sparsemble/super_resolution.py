@@ -132,6 +132,8 @@ class SuperResolution(TransformerMixin, BaseEstimator):
     def score(self, images: Iterable[ArrayLike], y: Any = None) -> float:
         """Say how near to pictures it comes from smaller ones, made by `imresize`.
 
+        Rows and columns beyond a multiple of `scale` do not count.
+
         Parameters
         ----------
         images : array-like of shape (n_pictures, height, width[, channels]), or iterable of pictures
@@ -148,10 +150,10 @@ class SuperResolution(TransformerMixin, BaseEstimator):
         scale = self._check_scale()
         nearness = []
         for image in images:
-            height, width = np.shape(image)[:2]
-            small = (max(1, round(height / scale)), max(1, round(width / scale)))
-            truth = from_planes(to_picture_planes(image), np.shape(image))
-            reduced = imresize(truth, small, n_threads=self.n_threads)
+            small = [max(1, int(side // scale)) for side in np.shape(image)[:2]]
+            height, width = (int(side * scale) for side in small)
+            truth = from_planes(to_picture_planes(image), np.shape(image))[:height, :width]
+            reduced = imresize(truth, (small[0], small[1]), n_threads=self.n_threads)
             nearness.append(psnr(truth, self.upscale(reduced, size=(height, width))))
         return float(np.mean(nearness))
 
