@@ -195,7 +195,7 @@ def test_a_weight_counts_as_so_many_equal_samples(cloud, estimator):
     np.testing.assert_allclose(weighed.eigenvalues_, repeated.eigenvalues_, atol=1e-5)
     affinity = weighed.affinity_matrix_
     expect_a_graph(affinity, len(X))
-    # It is of the samples themselves, whatever they count, and so that of all copies; its unit has no meaning.
+    # It is that of all copies, whatever they count; its unit has no meaning.
     of_copies = affinity[copies][:, copies].toarray() * (repeated.affinity_matrix_.max() / affinity.max())
     np.testing.assert_allclose(of_copies, repeated.affinity_matrix_.toarray(), rtol=1e-3, atol=1e-6)
     plain = clone(estimator).fit(X)

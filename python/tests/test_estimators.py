@@ -67,7 +67,9 @@ def expected_failures(estimator):
 
 # The data of some checks is noise that no error bound fits; the warning is right and not what they look at.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([*CODERS, *TRAINED, *CLUSTERINGS, *PICTURES], expected_failed_checks=expected_failures)
+@parametrize_with_checks(
+    [*CODERS, *TRAINED, *CLUSTERINGS, *PICTURES], expected_failed_checks=expected_failures
+)
 def test_the_common_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 

@@ -161,7 +161,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         self.embedding_ = embedding if vertices is None else embedding[vertices]
         self.scale_ = found["scale"]
         self.stage_seconds_ = found["stage_seconds"]
-        # Where every vertex is one sample that counts as much as any other, its similarities are the sample's.
+        # Where every vertex is one sample, and all count alike, its similarities are the sample's.
         alike = vertices is None and not weighed
         self._vertices = np.arange(len(embedding)) if vertices is None else vertices.astype(np.intp)
         self._masses = None if alike else found["masses"]

@@ -87,7 +87,7 @@ def check_samples(
 def _table(name: str, given: Any, dtypes: list[Any]) -> NDArray[Any]:
     """Return an array of one of these dtypes, the first of them if it has another.
 
-    What is as it should be is taken as it is: looking at it closer takes longer than coding a hundred samples.
+    What is as it should be is not looked at closer: that takes longer than coding a hundred samples.
     """
     if type(given) is np.ndarray and given.ndim == 2 and given.shape[1] > 0 and given.dtype in dtypes:
         return given
