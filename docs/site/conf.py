@@ -42,6 +42,7 @@ default_role = "py:obj"
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings have the types
+autodoc_preserve_defaults = True  # np.float64, and not how Python prints it
 numpydoc_show_class_members = False  # autodoc shows them
 
 sphinx_gallery_conf = {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use numpy::{Element, IntoPyArray, PyArray1};
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -42,27 +42,29 @@ pub(crate) struct ClusteringParameters {
 /// Python: `ClusteringOutcome`
 type ClusteringOutcome<'py> = Bound<'py, PyDict>;
 
-/// Clusters the rows of X.
+/// Clusters the rows of X, which count as much as their masses say, all alike without them.
 #[pyfunction]
 pub(crate) fn cluster<'py>(
     py: Python<'py>,
     samples: Floats<'py>,
+    masses: Option<PyReadonlyArray1<'py, f64>>,
     parameters: ClusteringParameters,
     run: RunOptions,
 ) -> PyResult<ClusteringOutcome<'py>> {
     if is_single(&samples) {
-        cluster_as::<f32>(py, &samples, &parameters, run)
+        cluster_as::<f32>(py, (&samples, masses.as_ref()), &parameters, run)
     } else {
-        cluster_as::<f64>(py, &samples, &parameters, run)
+        cluster_as::<f64>(py, (&samples, masses.as_ref()), &parameters, run)
     }
 }
 
 fn cluster_as<'py, T: Scalar + Element>(
     py: Python<'py>,
-    samples: &Floats<'py>,
+    (samples, masses): (&Floats<'py>, Option<&PyReadonlyArray1<'py, f64>>),
     parameters: &ClusteringParameters,
     run: RunOptions,
 ) -> PyResult<ClusteringOutcome<'py>> {
+    let masses = masses.map(PyReadonlyArray1::as_slice).transpose()?;
     let samples = Rows::<T>::new(samples)?;
     let (x, clustering) = (samples.columns()?, parameters.clustering()?);
     let (found, stages) = run.call(py, |run| {
@@ -71,7 +73,7 @@ fn cluster_as<'py, T: Scalar + Element>(
             stages.push((stage, start.elapsed().as_secs_f64()));
             start = Instant::now();
         };
-        let found = clustering.fit(x, parameters.seed, &mut watch, run).map_err(of_coder)?;
+        let found = clustering.fit(x, masses, parameters.seed, &mut watch, run).map_err(of_coder)?;
         Ok((found, stages))
     })?;
     outcome(py, found, &stages)
@@ -135,6 +137,7 @@ fn outcome<'py>(py: Python<'py>, found: GraphClusters, stages: &[(Stage, f64)]) 
     let vertices = vertices.transpose().map_err(to_python)?.map(|vertices| vertices.into_pyarray(py));
     outcome.set_item("labels", PyArray1::from_iter(py, found.labels.iter().map(|&label| label as i32)))?;
     outcome.set_item("vertices", vertices)?;
+    outcome.set_item("masses", found.masses.into_pyarray(py))?;
     outcome.set_item("n_clusters", found.vertices.counts.len())?;
     outcome.set_item("guesses", found.vertices.guesses)?;
     outcome.set_item("scale", found.scale.to_string())?;

@@ -171,6 +171,65 @@ def test_equal_samples_are_one_vertex_with_one_label(bundles):
     np.testing.assert_allclose(clustering.eigenvalues_, eigenvalues[:8], atol=1e-5)
 
 
+WEIGHED = [
+    *(EnsembleSpectralClustering(4, method=method) for method in ENSEMBLES),
+    EnsembleSpectralClustering(4, method="alt-opt", n_atoms=6),
+    EnsembleSpectralClustering(4, scale="deviation"),
+    *(SparseSubspaceClustering(4, method=method) for method in SUBSPACES),
+]
+
+
+def method_of(estimator):
+    return f"{estimator.method} {estimator.scale}"
+
+
+@pytest.mark.parametrize("estimator", WEIGHED, ids=method_of)
+def test_a_weight_counts_as_so_many_equal_samples(cloud, estimator):
+    X = cloud[:150] + np.arange(3)
+    times = np.arange(len(X)) % 4 + 1
+    copies = np.repeat(np.arange(len(X)), times)
+    estimator = clone(estimator).set_params(random_state=0)
+    repeated = clone(estimator).fit(X[copies])
+    weighed = clone(estimator).fit(X, sample_weight=1e-9 * times)
+    np.testing.assert_array_equal(weighed.labels_[copies], repeated.labels_)
+    np.testing.assert_allclose(weighed.eigenvalues_, repeated.eigenvalues_, atol=1e-5)
+    affinity = weighed.affinity_matrix_
+    expect_a_graph(affinity, len(X))
+    # It is that of all copies, whatever they count; its unit has no meaning.
+    of_copies = affinity[copies][:, copies].toarray() * (repeated.affinity_matrix_.max() / affinity.max())
+    np.testing.assert_allclose(of_copies, repeated.affinity_matrix_.toarray(), rtol=1e-3, atol=1e-6)
+    plain = clone(estimator).fit(X)
+    assert not np.allclose(weighed.eigenvalues_, plain.eigenvalues_, atol=1e-5)
+
+
+@pytest.mark.parametrize("estimator", WEIGHED, ids=method_of)
+def test_a_sample_of_weight_zero_is_left_out(bundles, estimator):
+    X, _ = bundles
+    counted = np.arange(len(X)) % 5 > 0
+    estimator = clone(estimator).set_params(random_state=0)
+    without = clone(estimator).fit(X[counted])
+    labels = estimator.fit_predict(np.where(counted[:, np.newaxis], X, 1e3), sample_weight=2.0 * counted)
+    np.testing.assert_array_equal(labels[counted], without.labels_)
+    assert (labels[~counted] == -1).all()
+    np.testing.assert_allclose(np.abs(estimator.embedding_[counted]), np.abs(without.embedding_), atol=1e-4)
+    assert not estimator.embedding_[~counted].any()
+    expect_a_graph(estimator.affinity_matrix_, len(X))
+    assert estimator.affinity_matrix_[~counted].nnz == 0
+
+
+def test_weights_that_make_no_sense_are_refused(bundles):
+    X, _ = bundles
+    clustering = EnsembleSpectralClustering(2)
+    for weights, said in [
+        (-np.ones(len(X)), "Negative"),
+        (np.eye(len(X))[0], "zero for all but 1"),
+        (np.zeros(len(X)), "(?i)sample.weight"),
+        (np.ones(3), "sample_weight"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            clustering.fit(X, sample_weight=weights)
+
+
 def test_a_sample_without_direction_gets_a_label(bundles):
     X = np.concatenate([bundles[0], np.zeros((1, 6))])
     clustering = EnsembleSpectralClustering(4, **AS_GIVEN, random_state=0).fit(X)

@@ -67,7 +67,9 @@ def expected_failures(estimator):
 
 # The data of some checks is noise that no error bound fits; the warning is right and not what they look at.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([*CODERS, *TRAINED, *CLUSTERINGS], expected_failed_checks=expected_failures)
+@parametrize_with_checks(
+    [*CODERS, *TRAINED, *CLUSTERINGS, *PICTURES], expected_failed_checks=expected_failures
+)
 def test_the_common_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
@@ -84,12 +86,15 @@ OF_PARAMETERS = [
     estimator_checks.check_set_params,
     estimator_checks.check_valid_tag_types,
 ]
-"""Those of the common checks that fit no rows of samples."""
+"""Those of the common checks that fit no table: scikit-learn leaves them out too where no table is taken.
+
+What the others look for is looked for with pictures in test_picture_estimators.py.
+"""
 
 
 @pytest.mark.parametrize("estimator", PICTURES, ids=lambda estimator: type(estimator).__name__)
 @pytest.mark.parametrize("check", OF_PARAMETERS, ids=lambda check: check.__name__)
-def test_estimators_of_pictures_pass_the_checks_that_are_not_about_samples(estimator, check):
+def test_estimators_of_pictures_pass_the_checks_that_fit_no_table(estimator, check):
     check(type(estimator).__name__, estimator)
 
 

@@ -97,7 +97,7 @@ impl Task<'_> {
             stages.insert(stage.to_string(), json!({ "seconds": now - before, "peak_mb": most }));
             before = now;
         };
-        let found = clustering.fit(samples.view(), self.seed, &mut watch, self.run)?;
+        let found = clustering.fit(samples.view(), None, self.seed, &mut watch, self.run)?;
         let seconds = start.elapsed().as_secs_f64();
         self.options.write_bytes("", found.labels.iter().flat_map(|label| label.to_le_bytes()))?;
         let (formed, converged) = (found.similarity.graph().is_some(), found.vertices.converged);

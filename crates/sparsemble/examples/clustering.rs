@@ -13,7 +13,7 @@ fn main() -> Result<()> {
     let digits = read_labelled::<f32>(digits, Some("digit"))?;
 
     let clustering = GraphClustering::new(Clusters::Count(10));
-    let found = clustering.fit(digits.samples.view(), 1, &mut |_stage| (), Run::default())?;
+    let found = clustering.fit(digits.samples.view(), None, 1, &mut |_stage| (), Run::default())?;
 
     if let Some(classes) = digits.classes {
         let agreement = Agreement::between(&classes.of_samples, &found.labels)?;

@@ -214,6 +214,12 @@ impl<'a> Run<'a> {
     ///
     /// The worker is a trait object, so that all that belongs to threads is compiled once and not for each kind of work.
     fn on_threads(&self, queue: &Queue, worker: &(dyn Fn(&Pulse<'_>) + Sync)) {
+        let pulse = Pulse { queue, tell: self.progress, caller: None, work: Cell::new(0) };
+        if self.workers(queue.blocks()) == 1 {
+            // Without what only several need: that takes as long as a step with few samples and few atoms.
+            worker(&pulse);
+            return;
+        }
         // One beat that waits to be heard is as good as many.
         let (sender, beats) = sync_channel(1);
         std::thread::scope(|scope| {
@@ -222,7 +228,6 @@ impl<'a> Run<'a> {
                 scope.spawn(move || worker(&Pulse { queue, tell: None, caller, work: Cell::new(0) }));
             }
             drop(sender);
-            let pulse = Pulse { queue, tell: self.progress, caller: None, work: Cell::new(0) };
             worker(&pulse);
             // The others may still work for long, and cannot ask by themselves.
             for () in beats {

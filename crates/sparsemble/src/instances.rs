@@ -71,7 +71,8 @@ pub struct Instances<T: Scalar> {
     pub(crate) gaussian_step: fn(&mut GaussianLearning<'_, T>, Run<'_>) -> Result<Option<f64>>,
     pub(crate) estimator: fn(&LocalGaussians<T>, &Seen<'_, T>, Run<'_>) -> Result<GaussianEstimator<T>>,
     pub(crate) estimate: fn(&GaussianEstimator<T>, MatrixView<'_, T>, Run<'_>) -> Result<Estimate<T>>,
-    pub(crate) preparation: fn(Preparation, MatrixView<'_, T>, Run<'_>) -> Result<Prepared<T>>,
+    pub(crate) preparation:
+        for<'a> fn(Preparation, MatrixView<'_, T>, Option<&'a [f64]>, Run<'_>) -> Result<Prepared<T>>,
     pub(crate) duplicates: fn(MatrixView<'_, T>, Run<'_>) -> Result<Duplicates>,
     pub(crate) member_codes:
         for<'a> fn(&MemberGraph, MatrixView<'_, T>, Option<&'a [f64]>, u64, Run<'_>) -> Result<StackedCodes>,

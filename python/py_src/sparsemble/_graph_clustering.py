@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, diags_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsemble import _native
 from sparsemble._run import running
-from sparsemble._validation import FLOATS, check_parameters, native
+from sparsemble._validation import FLOATS, check_parameters, check_weights, native
 from sparsemble.dictionary import check_method
 from sparsemble.model import seed_of
 
@@ -56,7 +57,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     """The similarities of the vertices if they are formed, else the codes whose product they are."""
     _formed: bool
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Any:
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Any:
         """Cluster samples.
 
         Parameters
@@ -67,6 +68,12 @@ class GraphClustering(ClusterMixin, BaseEstimator):
             "omp", else in float32, which is enough to find what is nearest.
         y : ignored
             For pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts, all alike by default. A sample of weight w counts as w equal samples
+            do: in the mean and the deviation of the features, in the draws and the errors of dictionaries, in
+            the similarities of others with it and in K-Means. It is one vertex of the graph, as equal samples
+            are, so that it is never coded by its own copies. Only ratios of weights matter. A sample of
+            weight 0 is left out: its label is -1, and its coordinates and similarities are zero.
 
         Returns
         -------
@@ -93,9 +100,19 @@ class GraphClustering(ClusterMixin, BaseEstimator):
             ensure_min_samples=2,
             ensure_min_features=least,
         )
+        weights = check_weights(sample_weight, samples)
+        n_samples = len(samples)
+        counted = None if weights is None or weights.all() else np.flatnonzero(weights)
+        if weights is not None and counted is not None:
+            samples, weights = samples[counted], weights[counted]
+            if len(samples) < 2:
+                raise ValueError(f"sample_weight is zero for all but {len(samples)} samples; two must count")
+            assert_all_finite(samples, input_name="X")  # the compiled code would count other rows
         with running(self.n_threads, self.progress, len(samples)) as run:
-            found = _native.cluster(samples, parameters, run)
-        self._keep(found)
+            found = _native.cluster(samples, weights, parameters, run)
+        self._keep(found, weights is not None)
+        if counted is not None:
+            self._leave_room(counted, n_samples)
         if parameters["n_clusters"] is None:
             others = " and ".join(str(count) for count in found["guesses"][1:])
             warnings.warn(
@@ -112,11 +129,16 @@ class GraphClustering(ClusterMixin, BaseEstimator):
 
     @property
     def affinity_matrix_(self) -> csr_array:
-        """The similarities of the samples; formed when it is first asked for, if `fit` did not need it."""
+        """The similarities of the samples: symmetric, positive, without a diagonal.
+
+        Samples that are equal after preparation are one vertex of the graph; here each has a row and a
+        column, which are the same for all of them, whatever their weights. If `fit` did without the matrix,
+        it is formed when first asked for, which can take much memory.
+        """
         check_is_fitted(self)
         if not self._formed:
             self._matrix, self._formed = _product(self._matrix), True
-        return self._matrix if self._vertices is None else _spread(self._matrix, self._vertices)
+        return self._matrix if self._masses is None else _spread(self._matrix, self._vertices, self._masses)
 
     def _parameters(self) -> "ClusteringParameters":
         given = self.get_params(deep=False)
@@ -131,7 +153,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
             **stages,  # type: ignore[typeddict-item]
         }
 
-    def _keep(self, found: "ClusteringOutcome") -> None:
+    def _keep(self, found: "ClusteringOutcome", weighed: bool) -> None:
         vertices, embedding = found["vertices"], found["embedding"]
         self.labels_ = found["labels"]
         self.n_clusters_ = found["n_clusters"]
@@ -139,9 +161,20 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         self.embedding_ = embedding if vertices is None else embedding[vertices]
         self.scale_ = found["scale"]
         self.stage_seconds_ = found["stage_seconds"]
-        self._vertices = vertices
+        # Where every vertex is one sample, and all count alike, its similarities are the sample's.
+        alike = vertices is None and not weighed
+        self._vertices = np.arange(len(embedding)) if vertices is None else vertices.astype(np.intp)
+        self._masses = None if alike else found["masses"]
         self._formed = found["formed"]
         self._matrix = csr_array(found["matrix"], shape=(len(embedding), found["n_columns"]))
+
+    def _leave_room(self, counted: NDArray[np.intp], n_samples: int) -> None:
+        """Add the samples that do not count to what was found of the others."""
+        labels, embedding, vertices = self.labels_, self.embedding_, self._vertices
+        self.labels_ = np.full(n_samples, -1, dtype=labels.dtype)
+        self.embedding_ = np.zeros((n_samples, embedding.shape[1]))
+        self._vertices = np.full(n_samples, -1)
+        self.labels_[counted], self.embedding_[counted], self._vertices[counted] = labels, embedding, vertices
 
     def _shortfalls(self, found: "ClusteringOutcome", n_samples: int) -> list[str]:
         """Say what did not converge, and what would help."""
@@ -172,11 +205,15 @@ def _cluster_count(n_clusters: Any) -> int | None:
     return int(n_clusters)
 
 
-def _spread(graph: csr_array, vertices: NDArray[np.uint32]) -> csr_array:
-    """Return the similarities of samples by those of the vertices that stand for them all together."""
-    pairs, copies = graph.tocoo(), np.bincount(vertices)
-    shares = pairs.data / (copies[pairs.row] * copies[pairs.col])
-    alike = csr_array((shares.astype(graph.dtype), (pairs.row, pairs.col)), shape=graph.shape)
+def _spread(graph: csr_array, vertices: NDArray[np.intp], masses: NDArray[np.float64]) -> csr_array:
+    """Return the similarities of samples by those of the vertices that stand for them all together.
+
+    A sample that has none is like no other.
+    """
+    pairs = graph.tocoo()
+    shares = pairs.data / (masses[pairs.row] * masses[pairs.col])
+    size = len(masses) + 1  # one more, the last, which has no neighbours
+    alike = csr_array((shares.astype(graph.dtype), (pairs.row, pairs.col)), shape=(size, size))
     return alike[vertices][:, vertices]
 
 

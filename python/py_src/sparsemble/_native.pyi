@@ -102,8 +102,10 @@ _Certificates: TypeAlias = tuple[bool, list[NDArray[np.float64]]]
 def address(array: _Floats) -> int:
     """The address the library reads for `array`."""
 
-def cluster(samples: _Floats, parameters: ClusteringParameters, run: _RunOptions) -> ClusteringOutcome:
-    """Clusters the rows of X."""
+def cluster(
+    samples: _Floats, masses: NDArray[np.float64] | None, parameters: ClusteringParameters, run: _RunOptions
+) -> ClusteringOutcome:
+    """Clusters the rows of X, which count as much as their masses say, all alike without them."""
 
 def clustering_defaults(method: str) -> _ByName:
     """The defaults of a method, by the names of the estimators."""

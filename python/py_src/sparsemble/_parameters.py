@@ -89,6 +89,8 @@ class ClusteringOutcome(TypedDict):
     labels: NDArray[np.int32]
     vertices: NDArray[np.uint32] | None
     """The vertex of each sample, if equal samples share one."""
+    masses: NDArray[np.float64]
+    """What each vertex counts."""
     n_clusters: int
     guesses: list[int]
     """The numbers before the widest gaps, if the number of clusters is one of them."""

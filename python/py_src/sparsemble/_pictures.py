@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
 
 _CHANNELS = 3
 _STEPS_OF_16_BITS = 257.0
@@ -124,6 +125,19 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
     if count < least:
         raise ValueError(f"{name}={count}: must be at least {least}")
     return count
+
+
+def like(given: Any, pictures: list[NDArray[Any]]) -> Any:
+    """Return pictures in one array if those given were in one, else in a list."""
+    return np.stack(pictures) if isinstance(given, np.ndarray) and pictures else pictures
+
+
+def of_pictures(tags: Tags) -> Tags:
+    """Return the tags of an estimator of pictures: they are no table, and nothing has to be learned."""
+    tags.input_tags.two_d_array = False
+    tags.input_tags.three_d_array = True
+    tags.requires_fit = False
+    return tags
 
 
 def _channels(shape: tuple[int, ...]) -> int:

@@ -66,12 +66,8 @@ def check_samples(
     atom_weights: ArrayLike | None = None,
 ) -> tuple[Samples, NDArray[Any], NDArray[np.float64] | None]:
     """Return the samples and what is special about each, the dictionary, and the weights for all samples."""
-    rows: NDArray[Any] = check_array(
-        native(X), dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0, input_name="X"
-    )
-    atoms: NDArray[Any] = check_array(
-        dictionary, dtype=rows.dtype, ensure_all_finite=False, ensure_min_samples=0, input_name="dictionary"
-    )
+    rows = _table("X", native(X), FLOATS)
+    atoms = _table("dictionary", dictionary, [rows.dtype])
     if rows.shape[1] != atoms.shape[1]:
         raise ValueError(
             f"X has {rows.shape[1]} features and the atoms of dictionary have {atoms.shape[1]}; "
@@ -86,6 +82,19 @@ def check_samples(
         weights if by_sample else None,
     )
     return samples, atoms, None if by_sample else weights
+
+
+def _table(name: str, given: Any, dtypes: list[Any]) -> NDArray[Any]:
+    """Return an array of one of these dtypes, the first of them if it has another.
+
+    What is as it should be is not looked at closer: that takes longer than coding a hundred samples.
+    """
+    if type(given) is np.ndarray and given.ndim == 2 and given.shape[1] > 0 and given.dtype in dtypes:
+        return given
+    table: NDArray[Any] = check_array(
+        given, dtype=dtypes, ensure_all_finite=False, ensure_min_samples=0, input_name=name
+    )
+    return table
 
 
 def _check_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.uint8] | None:

@@ -82,13 +82,12 @@ class EnsembleSpectralClustering(GraphClustering):
     Attributes
     ----------
     labels_ : ndarray of int32 of shape (n_samples,)
-        The cluster of each sample, from 0.
+        The cluster of each sample, from 0; -1 for samples of weight 0.
     n_clusters_ : int
         The number of clusters.
     affinity_matrix_ : scipy.sparse.csr_array of float32 of shape (n_samples, n_samples)
-        The similarities: symmetric, positive, without a diagonal. Samples that are equal after preparation
-        are one vertex of the graph; here each has a row and a column, which are the same for all of them. If
-        `fit` did without the matrix, it is formed when first asked for, which can take much memory.
+        The similarities of the samples: symmetric, positive, without a diagonal; formed when first asked for
+        if `fit` did without it.
     embedding_ : ndarray of float64 of shape (n_samples, n_eigenvectors)
         The coordinates of the samples, each of norm 1, or zero for a sample that is like no other.
     eigenvalues_ : ndarray of float64

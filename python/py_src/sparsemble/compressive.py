@@ -2,13 +2,15 @@
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sparsemble import _native
@@ -19,17 +21,19 @@ from sparsemble._pictures import (
     check_noise,
     check_picture_shape,
     from_planes,
+    of_pictures,
     to_planes,
 )
 from sparsemble._run import Progress, running
 from sparsemble.degradation import Operator
+from sparsemble.metrics import psnr
 
 Kind = Literal["orthonormal", "gaussian", "bernoulli"]
 _PIXELS = 64
 """The pixels of a block of the photographs that the library was trained on."""
 
 
-class CompressiveRecovery(BaseEstimator):
+class CompressiveRecovery(TransformerMixin, BaseEstimator):
     """Compressive sensing: few measurements of each block of a picture, and the picture from them.
 
     `sense` keeps z = Φy of each block y of pixels and nothing else, not even its mean. `recover` needs no
@@ -75,7 +79,9 @@ class CompressiveRecovery(BaseEstimator):
     Attributes
     ----------
     phi_ : ndarray of float64 of shape (n_measurements, block_size²)
-        Φ of a block. There is nothing to fit.
+        Φ of a block. There is nothing to learn.
+    shape_ : tuple of int
+        The shape of the pictures given to `fit`, which `inverse_transform` recovers.
 
     See Also
     --------
@@ -84,10 +90,10 @@ class CompressiveRecovery(BaseEstimator):
 
     Notes
     -----
-    Most checks of scikit-learn are about rows of samples, and a picture is none: its rows cannot be permuted,
-    and some of them are another picture. There is no `fit`. The checks of parameters apply: `clone`,
-    `get_params`, `set_params`, pickles and the printed form. A `clone` forgets what an estimator in `model`
-    has learned; a path, or scikit-learn's ``FrozenEstimator`` around it, keeps it.
+    To scikit-learn it is a transformer of pictures, as its ``PatchExtractor`` is: a step of pipelines and
+    searches, but none of tables, so there are no names of features and no `set_output`. A `clone` forgets
+    what an estimator in `model` has learned; a path, or scikit-learn's ``FrozenEstimator`` around it, keeps
+    it.
 
     Pictures are uint8, uint16 (divided by 257) or floats with black 0 and white 255, as for `denoise`; each
     colour is measured by itself. A picture whose sides are no multiples of `block_size` is continued by its
@@ -109,6 +115,15 @@ class CompressiveRecovery(BaseEstimator):
     (35, 16)
     >>> recovered, std = camera.recover(z, image.shape, return_std=True)
     >>> bool(np.abs(recovered - image).mean() < 2)
+    True
+
+    Several pictures of one shape, and how near to them the recovery comes.
+
+    >>> images = np.stack([image, image[::-1]])
+    >>> z = camera.fit_transform(images)
+    >>> z.shape, camera.inverse_transform(z).shape
+    ((2, 35, 16), (2, 40, 50))
+    >>> camera.score(images) > 35
     True
     """
 
@@ -136,6 +151,83 @@ class CompressiveRecovery(BaseEstimator):
         self.noise = noise
         self.n_threads = n_threads
         self.progress = progress
+
+    def fit(self, images: Iterable[ArrayLike], y: Any = None) -> "CompressiveRecovery":
+        """Learn nothing but the shape of the pictures, for `inverse_transform`, and check the parameters.
+
+        Parameters
+        ----------
+        images : array-like of shape (n_pictures, height, width) or (n_pictures, height, width, 3)
+            Pictures of one shape, each as for `sense`.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : CompressiveRecovery
+        """
+        del y
+        _ = self.phi_, self._own_model()
+        check_noise("noise", self.noise)
+        shapes = {np.shape(image) for image in images}
+        if len(shapes) != 1:
+            found = " and ".join(map(str, sorted(shapes))) or "no picture"
+            raise ValueError(f"images: expected pictures of one shape, and found {found}; give them in turn")
+        (shape,) = shapes
+        check_picture_shape(f"images: a picture has shape {shape}", shape)
+        self.shape_ = shape
+        return self
+
+    def transform(self, images: Iterable[ArrayLike]) -> NDArray[np.float64]:
+        """Measure each block of each picture.
+
+        Parameters
+        ----------
+        images : array-like of shape (n_pictures, height, width) or (n_pictures, height, width, 3)
+            Pictures of one shape, each as for `sense`.
+
+        Returns
+        -------
+        measurements : ndarray of shape (n_pictures, [3,] n_blocks, n_measurements)
+            What `sense` returns of each.
+        """
+        return np.stack([self.sense(image) for image in images])
+
+    def inverse_transform(self, measurements: Iterable[ArrayLike]) -> NDArray[np.float64]:
+        """Recover pictures of the shape that `fit` has seen.
+
+        Parameters
+        ----------
+        measurements : array-like of shape (n_pictures, [3,] n_blocks, n_measurements)
+            What `transform` has returned.
+
+        Returns
+        -------
+        recovered : ndarray of shape (n_pictures, height, width) or (n_pictures, height, width, 3)
+            What `recover` returns of each.
+        """
+        if not hasattr(self, "shape_"):  # nothing else has to be fitted, so `check_is_fitted` does not look
+            raise NotFittedError("the shape of the pictures is not known; call fit first, or use recover")
+        return np.stack([self.recover(z, self.shape_) for z in measurements])
+
+    def score(self, images: Iterable[ArrayLike], y: Any = None) -> float:
+        """Say how near to pictures it comes from its measurements of them.
+
+        Parameters
+        ----------
+        images : iterable of array-like of shape (height, width) or (height, width, 3)
+            The pictures, each as for `sense`.
+        y : ignored
+            For searches.
+
+        Returns
+        -------
+        psnr : float
+            The mean PSNR in decibels, the more the better.
+        """
+        del y
+        pairs = ((image, self.recover(self.sense(image), np.shape(image))) for image in images)
+        return float(np.mean([psnr(image, recovered) for image, recovered in pairs]))
 
     def sense(self, image: ArrayLike) -> NDArray[np.float64]:
         """Measure each block of a picture.
@@ -265,6 +357,10 @@ class CompressiveRecovery(BaseEstimator):
                 "blocks of that many, or another model"
             )
         return model
+
+    def __sklearn_tags__(self) -> Tags:
+        """Pictures are no table, and nothing has to be learned."""
+        return of_pictures(super().__sklearn_tags__())
 
     @property
     def phi_(self) -> NDArray[np.float64]:

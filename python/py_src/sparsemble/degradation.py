@@ -1,5 +1,6 @@
 """Degradations: what happened to samples or pictures before we saw them, z = Φy."""
 
+import inspect
 import math
 import operator
 from typing import Any
@@ -270,6 +271,11 @@ class Operator(LinearOperator):  # type: ignore[misc]
     def __reduce__(self) -> Any:
         """Pickle what it was made from."""
         return self._made_by
+
+
+_OF_INIT = inspect.signature(Operator.__init__)
+# Otherwise `help` shows the `*args` of SciPy's class.
+Operator.__signature__ = _OF_INIT.replace(parameters=list(_OF_INIT.parameters.values())[1:])
 
 
 _COLOURS = 3

@@ -9,11 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 
 from sparsemble import _native
-from sparsemble._pictures import from_planes, to_picture_planes
+from sparsemble._pictures import from_planes, like, of_pictures, to_picture_planes
 from sparsemble._run import Progress, running
+from sparsemble.image import imresize
+from sparsemble.metrics import psnr
 from sparsemble.model import seed_of
 
 Method = Literal["anchored", "bicubic", "lanczos"]
@@ -21,7 +24,7 @@ _METHODS = ("anchored", "bicubic", "lanczos")
 _SCALES = (2, 3, 4)
 
 
-class SuperResolution(BaseEstimator):
+class SuperResolution(TransformerMixin, BaseEstimator):
     """Make pictures larger.
 
     The brightness is enlarged by stages of anchored ensembles: dictionaries of examples, each atom of which
@@ -46,8 +49,8 @@ class SuperResolution(BaseEstimator):
 
     Notes
     -----
-    `fit` takes a list of pictures of any shapes, so the checks of scikit-learn that fit rows of samples do
-    not apply. Those of parameters do: `clone`, `get_params`, `set_params`, pickles and the printed form.
+    To scikit-learn it is a transformer of pictures, as its ``PatchExtractor`` is: a step of pipelines and
+    searches, but none of tables, so there are no names of features and no `set_output`.
 
     Examples
     --------
@@ -59,6 +62,13 @@ class SuperResolution(BaseEstimator):
     (72, 96)
     >>> SuperResolution().upscale(image, size=(40, 60)).shape
     (40, 60)
+
+    Several at once, and how near it comes to them from pictures of half their size.
+
+    >>> SuperResolution().transform([image, image.T])[1].shape
+    (64, 48)
+    >>> SuperResolution().score([image, image.T]) > 30
+    True
     """
 
     def __init__(
@@ -103,6 +113,49 @@ class SuperResolution(BaseEstimator):
         with running(self.n_threads, self.progress, sum(picture.size for picture in pictures)) as run:
             self._model = _native.train_upscaler(pictures, settings, run)
         return self
+
+    def transform(self, images: Iterable[ArrayLike]) -> Any:
+        """Make pictures larger.
+
+        Parameters
+        ----------
+        images : array-like of shape (n_pictures, height, width[, channels]), or iterable of pictures
+            The pictures, each as for `upscale`.
+
+        Returns
+        -------
+        larger : ndarray of shape (n_pictures, height, width[, channels]), or list of ndarray
+            The pictures, in an array if they were in one.
+        """
+        return like(images, [self.upscale(image) for image in images])
+
+    def score(self, images: Iterable[ArrayLike], y: Any = None) -> float:
+        """Say how near to pictures it comes from smaller ones, made by `imresize`.
+
+        Rows and columns beyond a multiple of `scale` do not count.
+
+        Parameters
+        ----------
+        images : array-like of shape (n_pictures, height, width[, channels]), or iterable of pictures
+            The pictures.
+        y : ignored
+            For searches.
+
+        Returns
+        -------
+        psnr : float
+            The mean PSNR in decibels, the more the better.
+        """
+        del y
+        scale = self._check_scale()
+        nearness = []
+        for image in images:
+            small = [max(1, int(side // scale)) for side in np.shape(image)[:2]]
+            height, width = (int(side * scale) for side in small)
+            truth = from_planes(to_picture_planes(image), np.shape(image))[:height, :width]
+            reduced = imresize(truth, (small[0], small[1]), n_threads=self.n_threads)
+            nearness.append(psnr(truth, self.upscale(reduced, size=(height, width))))
+        return float(np.mean(nearness))
 
     def upscale(
         self, image: ArrayLike, *, size: tuple[int, int] | None = None, return_std: bool = False
@@ -150,6 +203,10 @@ class SuperResolution(BaseEstimator):
 
     def _keep(self, model: "_native.Model") -> None:
         self._model = model
+
+    def __sklearn_tags__(self) -> Tags:
+        """Pictures are no table, and the package has a model."""
+        return of_pictures(super().__sklearn_tags__())
 
     def _method(self, times: int) -> "str | _native.Model":
         if self.method not in _METHODS:

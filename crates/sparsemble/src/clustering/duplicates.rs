@@ -98,6 +98,17 @@ impl Duplicates {
         masses
     }
 
+    /// The mass of all samples that each representative stands for.
+    ///
+    /// # Errors
+    /// If there is not one mass for each of the samples compared.
+    pub fn merge_masses(&self, masses: &[f64]) -> Result<Vec<f64>> {
+        expect_size("masses: number of samples", self.stands_for.len(), masses.len())?;
+        let mut merged = vec![0.0; self.representatives.len()];
+        self.stands_for.iter().zip(masses).for_each(|(&number, mass)| merged[number as usize] += mass);
+        Ok(merged)
+    }
+
     /// The representatives of the samples that were compared, M × their number, in the memory of the samples.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::blocks::Run;
 use crate::error::{Error, Result};
+use crate::masses::Masses;
 use crate::matrix::MatrixView;
 use crate::scalar::Scalar;
 
@@ -42,19 +43,18 @@ impl RangeRatio {
 
 impl Features {
     /// One pass over the samples, which must be finite.
-    pub(super) fn of<T: Scalar>(samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Self> {
+    pub(super) fn of<T: Scalar>(samples: MatrixView<'_, T>, masses: Masses<'_>, run: Run<'_>) -> Result<Self> {
         if samples.columns() == 0 {
             return Err(Error::Empty { what: "samples", unit: "sample" });
         }
         if samples.rows() == 0 {
             return Err(Error::Empty { what: "samples", unit: "feature" });
         }
-        let count = samples.columns() as f64;
-        let parts = in_parts(samples, run, |part: &mut Self, column| {
+        let parts = in_parts(samples, run, |part: &mut Self, i, column| {
             let features = part.means.iter_mut().zip(&mut part.least).zip(&mut part.largest);
             for (((mean, least), largest), x) in features.zip(column) {
                 let x = x.to_f64();
-                *mean += x / count;
+                *mean += x / masses.total() * masses.of(i);
                 *least = least.min(x);
                 *largest = largest.max(x);
             }
@@ -84,19 +84,24 @@ impl Features {
     }
 
     /// The standard deviation of each feature, one for a constant feature: another pass.
-    pub(super) fn deviations<T: Scalar>(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Vec<f64>> {
-        let (means, ranges, count) = (self.means(), self.ranges(), samples.columns() as f64);
-        let parts = in_parts(samples, run, |part: &mut Vec<f64>, column| {
+    pub(super) fn deviations<T: Scalar>(
+        &self,
+        samples: MatrixView<'_, T>,
+        masses: Masses<'_>,
+        run: Run<'_>,
+    ) -> Result<Vec<f64>> {
+        let (means, ranges) = (self.means(), self.ranges());
+        let parts = in_parts(samples, run, |part: &mut Vec<f64>, i, column| {
             for (r, (sum, x)) in part.iter_mut().zip(column).enumerate() {
                 // In units of the range, so that no square over- or underflows.
-                *sum += ((x.to_f64() - means[r]) / ranges[r]).powi(2);
+                *sum += ((x.to_f64() - means[r]) / ranges[r]).powi(2) * masses.of(i);
             }
         })?;
         let mut sums = vec![0.0; samples.rows()];
         for part in parts {
             sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
-        Ok(sums.iter().zip(ranges).map(|(sum, range)| or_one(range * (sum / count).sqrt())).collect())
+        Ok(sums.iter().zip(ranges).map(|(sum, range)| or_one(range * (sum / masses.total()).sqrt())).collect())
     }
 
     /// The lower quartile of the ranges and the largest; `None` if all features are constant.
@@ -135,7 +140,7 @@ impl Empty for Vec<f64> {
 fn in_parts<T: Scalar, P: Empty>(
     samples: MatrixView<'_, T>,
     run: Run<'_>,
-    take: impl Fn(&mut P, &[T]) + Sync,
+    take: impl Fn(&mut P, usize, &[T]) + Sync,
 ) -> Result<Vec<P>> {
     let size = samples.columns().div_ceil(MOST_PARTS).max(SMALLEST_PART);
     let scratch = || vec![T::ZERO; samples.rows()];
@@ -143,7 +148,7 @@ fn in_parts<T: Scalar, P: Empty>(
         let mut part = P::empty(samples.rows());
         for i in range {
             samples.copy_finite_column(i, column, "samples")?;
-            take(&mut part, column);
+            take(&mut part, i, column);
         }
         Ok(part)
     })

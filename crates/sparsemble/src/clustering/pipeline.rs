@@ -53,7 +53,7 @@ const ENDS: [usize; 4] = [85, 90, 97, 100];
 /// // Samples around two points, in turn.
 /// let around = |r: usize, i: usize| 0.1 * ((r * 60 + i) as f64).sin();
 /// let samples = Matrix::from_fn(3, 60, |r, i| if r == i % 2 { 1.0 + around(r, i) } else { around(r, i) });
-/// let found = GraphClustering::new(Clusters::Count(2)).fit(samples.view(), 1, &mut |_stage| (), Run::default())?;
+/// let found = GraphClustering::new(Clusters::Count(2)).fit(samples.view(), None, 1, &mut |_stage| (), Run::default())?;
 /// assert!((0..60).all(|i| found.labels[i] == found.labels[i % 2]));
 /// assert_ne!(found.labels[0], found.labels[1]);
 /// # Ok::<(), sparsemble::Error>(())
@@ -94,6 +94,8 @@ pub enum Stage {
 pub struct Ready<T> {
     /// The prepared samples, one of each kind.
     pub samples: Matrix<T>,
+    /// What each of them counts: how many samples it stands for, or the mass of these.
+    pub masses: Vec<f64>,
     /// Which samples they stand for.
     pub duplicates: Duplicates,
     /// What the features were divided by; never [`Scaling::Automatic`].
@@ -107,10 +109,10 @@ pub struct Ready<T> {
 impl<T: Scalar> Ready<T> {
     /// The same in single precision. Of samples of unit norm little is lost.
     fn into_single(self) -> Result<Ready<f32>> {
-        let Self { samples, duplicates, scale, ranges, zero_samples } = self;
+        let Self { samples, masses, duplicates, scale, ranges, zero_samples } = self;
         let samples: Matrix<f32> = samples.view().converted();
         samples.view().expect_finite("samples in single precision (scale them down)")?;
-        Ok(Ready { samples, duplicates, scale, ranges, zero_samples })
+        Ok(Ready { samples, masses, duplicates, scale, ranges, zero_samples })
     }
 }
 
@@ -121,6 +123,8 @@ pub struct GraphClusters {
     pub labels: Vec<u32>,
     /// Which samples became one vertex.
     pub duplicates: Duplicates,
+    /// What each vertex counts: how many samples it stands for, or their mass in a unit that is a power of two.
+    pub masses: Vec<f64>,
     /// What the features were divided by; never [`Scaling::Automatic`].
     pub scale: Scaling,
     /// What the automatic choice is made by; `None` if all features are constant.
@@ -147,6 +151,9 @@ impl GraphClustering {
 
     /// All stages. `watch` is told of each when it has ended.
     ///
+    /// A sample of mass m counts as m equal samples do, in every stage; only ratios of masses matter. None may be zero: leave
+    /// out samples that are not to count.
+    ///
     /// Where all that is asked of the prepared samples is which atom or sample is the nearest, they are brought to single
     /// precision, which takes half the time and memory; where codes are certified they keep their own.
     ///
@@ -155,11 +162,12 @@ impl GraphClustering {
     pub fn fit<T: Scalar>(
         &self,
         samples: MatrixView<'_, T>,
+        masses: Option<&[f64]>,
         seed: u64,
         watch: &mut dyn FnMut(Stage),
         run: Run<'_>,
     ) -> Result<GraphClusters> {
-        let ready = self.prepare(samples, run.passes(0..PREPARATION, 100, samples.columns()))?;
+        let ready = self.prepare(samples, masses, run.passes(0..PREPARATION, 100, samples.columns()))?;
         watch(Stage::Preparation);
         let rest = run.passes(PREPARATION..100, 100, samples.columns());
         if T::NAME != f32::NAME && self.graph.fits_single() {
@@ -188,28 +196,34 @@ impl GraphClustering {
         let mut start = 0;
         let parts = ENDS.map(|end| run.passes(std::mem::replace(&mut start, end)..end, 100, ready.samples.columns()));
         let [coding, forming, searching, grouping] = parts;
-        let masses = ready.duplicates.multiplicities();
-        let coded = Coded::of(&self.graph, ready.samples.view(), Some(&masses), seed, coding)?;
+        let masses = Some(&ready.masses[..]);
+        let coded = Coded::of(&self.graph, ready.samples.view(), masses, seed, coding)?;
         watch(Stage::Coding);
         let similarity = coded.similarity(self.form, forming)?;
         watch(Stage::Graph);
         let draw = Draw::first(seed);
         let eigenvectors = self.spectral.eigenvectors(similarity.affinity(), draw, searching)?;
         watch(Stage::Eigenvectors);
-        let vertices = self.spectral.cluster(&eigenvectors, Some(&masses), draw, grouping)?;
+        let vertices = self.spectral.cluster(&eigenvectors, masses, draw, grouping)?;
         watch(Stage::KMeans);
-        let Ready { duplicates, scale, ranges, zero_samples, .. } = ready;
+        let Ready { duplicates, masses, scale, ranges, zero_samples, .. } = ready;
         let labels = duplicates.spread(&vertices.labels)?;
-        Ok(GraphClusters { labels, duplicates, scale, ranges, zero_samples, similarity, vertices })
+        Ok(GraphClusters { labels, duplicates, masses, scale, ranges, zero_samples, similarity, vertices })
     }
 
     /// Prepares samples and merges equal ones.
     ///
     /// # Errors
-    /// Those of [`Preparation`].
-    pub fn prepare<T: Scalar>(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Ready<T>> {
+    /// Those of [`Preparation`]; if a mass is zero.
+    pub fn prepare<T: Scalar>(
+        &self,
+        samples: MatrixView<'_, T>,
+        masses: Option<&[f64]>,
+        run: Run<'_>,
+    ) -> Result<Ready<T>> {
         let part = |passes: Range<usize>| run.passes(passes, 4, samples.columns());
-        let prepared = self.preparation.prepare(samples, part(0..3))?;
+        let masses = masses.map(of_usual_size).transpose()?;
+        let prepared = self.preparation.prepare(samples, masses.as_deref(), part(0..3))?;
         let duplicates = if self.merge_duplicates {
             Duplicates::find(prepared.samples.view(), part(3..4))?
         } else {
@@ -217,12 +231,25 @@ impl GraphClustering {
         };
         Ok(Ready {
             samples: duplicates.merge(prepared.samples)?,
+            masses: masses
+                .map_or_else(|| Ok(duplicates.multiplicities()), |masses| duplicates.merge_masses(&masses))?,
             duplicates,
             scale: prepared.scale,
             ranges: prepared.ranges,
             zero_samples: prepared.zero_samples,
         })
     }
+}
+
+/// Masses, the largest of which is between 1 and 2: their products are weights of the graph, in single precision. A power of two
+/// changes none of their digits.
+fn of_usual_size(masses: &[f64]) -> Result<Vec<f64>> {
+    if let Some(mass) = masses.iter().find(|mass| **mass <= 0.0) {
+        return Err(Error::parameter("masses", mass, "must be positive; leave out samples that are not to count"));
+    }
+    let largest = masses.iter().copied().fold(0.0, f64::max);
+    let unit = if largest.is_normal() { largest.log2().floor().exp2() } else { 1.0 };
+    Ok(masses.iter().map(|mass| mass / unit).collect())
 }
 
 impl Display for Stage {

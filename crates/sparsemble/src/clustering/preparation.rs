@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::blocks::Run;
 use crate::dictionary::normalise;
 use crate::error::{Error, Result};
+use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
@@ -34,7 +35,8 @@ const BLOCK: usize = 512;
 /// Two passes over the samples (three for the deviations), and memory for the prepared samples.
 ///
 /// # Errors
-/// If there is no sample or no feature, a value is not finite, or a prepared one would not be.
+/// If there is no sample or no feature, a value is not finite, or a prepared one would not be; if there is not one mass for each
+/// sample, none negative, with a positive sum.
 ///
 /// # Example
 /// ```
@@ -43,7 +45,7 @@ const BLOCK: usize = 512;
 ///
 /// // The second feature is a hundred times the first, so the automatic choice is to divide by the ranges.
 /// let samples = Matrix::from_columns(vec![1.0, 300.0, 3.0, 100.0, 2.0, 200.0], 2, 3)?;
-/// let prepared = Preparation::default().prepare(samples.view(), Run::default())?;
+/// let prepared = Preparation::default().prepare(samples.view(), None, Run::default())?;
 /// assert_eq!(prepared.scale, Scaling::Range);
 /// assert_eq!(prepared.samples.column(2), [0.0, 0.0]); // this one is the mean
 /// assert!((prepared.samples.column(0)[1] - 0.5_f64.sqrt()).abs() < 1e-12);
@@ -106,18 +108,29 @@ impl Default for Preparation {
 }
 
 impl Preparation {
-    /// Prepares a copy of the samples.
+    /// Prepares a copy of the samples. Means and deviations are those of as many equal samples as the masses say.
     ///
     /// # Errors
     /// See [`Preparation`].
-    pub fn prepare<T: Scalar>(&self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Prepared<T>> {
-        (T::instances().preparation)(*self, samples, run)
+    pub fn prepare<T: Scalar>(
+        &self,
+        samples: MatrixView<'_, T>,
+        masses: Option<&[f64]>,
+        run: Run<'_>,
+    ) -> Result<Prepared<T>> {
+        (T::instances().preparation)(*self, samples, masses, run)
     }
 
     /// [`Self::prepare`]; see [`crate::instances`].
-    pub(crate) fn prepare_here<T: Scalar>(self, samples: MatrixView<'_, T>, run: Run<'_>) -> Result<Prepared<T>> {
+    pub(crate) fn prepare_here<T: Scalar>(
+        self,
+        samples: MatrixView<'_, T>,
+        masses: Option<&[f64]>,
+        run: Run<'_>,
+    ) -> Result<Prepared<T>> {
+        let masses = Masses::new(masses, samples.columns())?;
         let parts = [0..1, 1..2, 2..3].map(|part| run.passes(part, 3, samples.columns()));
-        let features = Features::of(samples, parts[0])?;
+        let features = Features::of(samples, masses, parts[0])?;
         let ranges = features.range_ratio();
         let scale = match self.scale {
             Scaling::Automatic => choose(ranges),
@@ -128,7 +141,7 @@ impl Preparation {
             divisors: match scale {
                 Scaling::None | Scaling::Automatic => None,
                 Scaling::Range => Some(features.ranges()),
-                Scaling::Deviation => Some(features.deviations(samples, parts[1])?),
+                Scaling::Deviation => Some(features.deviations(samples, masses, parts[1])?),
             },
             own_mean: self.centre == Centre::Sample,
             unit: self.unit,
@@ -256,7 +269,7 @@ mod tests {
     }
 
     fn prepare(centre: Centre, scale: Scaling, unit: bool) -> Prepared<f64> {
-        Preparation { centre, scale, unit }.prepare(samples().view(), Run::threads(1)).unwrap()
+        Preparation { centre, scale, unit }.prepare(samples().view(), None, Run::threads(1)).unwrap()
     }
 
     #[test]
@@ -287,7 +300,7 @@ mod tests {
     #[test]
     fn features_of_one_kind_are_left_alone_and_constant_ones_do_not_count() {
         let x = Matrix::from_columns(vec![0.0, 7.0, 0.0, 1.0, 7.0, 9.9], 3, 2).unwrap();
-        let prepared = Preparation::default().prepare(x.view(), Run::threads(1)).unwrap();
+        let prepared = Preparation::default().prepare(x.view(), None, Run::threads(1)).unwrap();
         assert_eq!(prepared.scale, Scaling::None);
         let ranges = prepared.ranges.unwrap();
         assert_eq!((ranges.quartile, ranges.largest_feature), (1.0, 2));
@@ -295,31 +308,31 @@ mod tests {
         // One small feature of five is an exception; two are a kind.
         for (small, scale) in [(1, Scaling::None), (2, Scaling::Range)] {
             let x = Matrix::from_fn(5, 2, |r, i| if r < small { 0.01 * i as f64 } else { i as f64 });
-            assert_eq!(Preparation::default().prepare(x.view(), Run::threads(1)).unwrap().scale, scale);
+            assert_eq!(Preparation::default().prepare(x.view(), None, Run::threads(1)).unwrap().scale, scale);
         }
     }
 
     #[test]
     fn samples_without_a_direction_stay_zero() {
         let constant = Matrix::from_fn(3, 5, |_, _| 0.1_f64);
-        let prepared = Preparation::default().prepare(constant.view(), Run::threads(1)).unwrap();
+        let prepared = Preparation::default().prepare(constant.view(), None, Run::threads(1)).unwrap();
         assert_eq!((prepared.zero_samples, prepared.ranges), (5, None));
         let by_sample = Preparation { centre: Centre::Sample, ..Preparation::default() };
         let flat = Matrix::from_columns(vec![0.1_f32, 0.1, 0.1, 1.0, 2.0, 4.0], 3, 2).unwrap();
-        assert_eq!(by_sample.prepare(flat.view(), Run::threads(1)).unwrap().samples.column(0), [0.0; 3]);
+        assert_eq!(by_sample.prepare(flat.view(), None, Run::threads(1)).unwrap().samples.column(0), [0.0; 3]);
     }
 
     #[test]
     fn any_finite_number_is_prepared_and_nothing_else() {
         let extreme = Matrix::from_columns(vec![1e307, -1e307, 5e306, f64::MIN_POSITIVE], 1, 4).unwrap();
         let prepared = Preparation { scale: Scaling::Range, ..Preparation::default() };
-        let prepared = prepared.prepare(extreme.view(), Run::threads(1)).unwrap();
+        let prepared = prepared.prepare(extreme.view(), None, Run::threads(1)).unwrap();
         assert!(prepared.samples.as_slice().iter().all(|x| (x.abs() - 1.0).abs() < 1e-12));
         let hole = Matrix::from_columns(vec![1.0, f64::NAN], 1, 2).unwrap();
-        let refused = Preparation::default().prepare(hole.view(), Run::threads(1));
+        let refused = Preparation::default().prepare(hole.view(), None, Run::threads(1));
         assert_eq!(refused, Err(Error::NotFinite { what: "samples", row: 0, column: 1 }));
-        assert!(Preparation::default().prepare(Matrix::<f32>::zeros(3, 0).view(), Run::threads(1)).is_err());
-        assert!(Preparation::default().prepare(Matrix::<f32>::zeros(0, 3).view(), Run::threads(1)).is_err());
+        assert!(Preparation::default().prepare(Matrix::<f32>::zeros(3, 0).view(), None, Run::threads(1)).is_err());
+        assert!(Preparation::default().prepare(Matrix::<f32>::zeros(0, 3).view(), None, Run::threads(1)).is_err());
     }
 
     #[test]

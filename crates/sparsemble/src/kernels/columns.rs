@@ -69,6 +69,7 @@ impl<T: Scalar> Columns<T> {
     }
 
     /// One column without its padding.
+    #[inline]
     pub(crate) fn column(&self, column: usize) -> &[T] {
         &self.padded(column)[..self.rows]
     }

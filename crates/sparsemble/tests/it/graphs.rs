@@ -387,7 +387,7 @@ fn graphs_of_real_data_join_samples_of_one_class() {
 
     for (name, scale, merged) in [("soybean562.csv", Scaling::None, 31), ("segment2310.csv", Scaling::Range, 224)] {
         let Some((samples, labels)) = real_data(name) else { continue };
-        let prepared = Preparation::default().prepare(samples.view(), Run::default()).unwrap();
+        let prepared = Preparation::default().prepare(samples.view(), None, Run::default()).unwrap();
         assert_eq!(prepared.scale, scale, "{name}: {:?}", prepared.ranges);
         let duplicates = Duplicates::find(prepared.samples.view(), Run::default()).unwrap();
         assert_eq!(duplicates.count(), merged, "{name}");

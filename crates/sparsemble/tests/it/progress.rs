@@ -73,7 +73,7 @@ fn every_long_work(judge: impl Fn(&Work<'_>)) {
     work("averaged examples", 6, true, &|run| averaged.build(samples, 1, run).map(drop));
     work("boosted examples", 3, true, &|run| boosted.build(samples, 1, run).map(drop));
     work("neighbours", 1, true, &|run| NeighbourGraph::default().build(samples, run).map(drop));
-    work("preparation", 3, true, &|run| Preparation::default().prepare(samples, run).map(drop));
+    work("preparation", 3, true, &|run| Preparation::default().prepare(samples, None, run).map(drop));
     work("duplicates", 1, true, &|run| Duplicates::find(samples, run).map(drop));
     // More iterations than can be counted in samples.
     let patient = WeightedKMeans { max_iterations: usize::MAX, ..WeightedKMeans::new(3) };

@@ -78,7 +78,7 @@ fn cluster<T: Scalar>(arguments: &ClusterArguments) -> Result<()> {
         progress.say(doing(stage).to_owned());
     };
     let clusters = clustering
-        .fit(data.samples.view(), arguments.seed, &mut watch, run)
+        .fit(data.samples.view(), None, arguments.seed, &mut watch, run)
         .map_err(|error| in_words_of_the_file(error, arguments, &data.names))?;
     drop(progress);
     let agreement = |classes: Classes| -> Result<_> {

@@ -43,7 +43,7 @@ impl Digits {
         let data = read_labelled::<f32>(&table, Some("digit"))?;
         let classes = data.classes.context("the digits are named")?;
         let clustering = GraphClustering { form: GraphForm::Explicit, ..GraphClustering::new(Clusters::Count(COUNT)) };
-        let ready = clustering.prepare(data.samples.view(), run.part(0..1, 16))?;
+        let ready = clustering.prepare(data.samples.view(), None, run.part(0..1, 16))?;
         let k_means = k_means(ready.samples.view(), run.part(1..2, 16))?;
         let k_means = Agreement::between(&classes.of_samples, &ready.duplicates.spread(&k_means)?)?;
         let (found, seconds) = timed(|| Ok(clustering.cluster(ready, 0, &mut |_| (), run.part(2..16, 16))?))?;

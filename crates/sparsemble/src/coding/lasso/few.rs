@@ -1,33 +1,25 @@
 //! Dictionaries of a few atoms: samples side by side, one in each lane of a vector.
 //!
 //! With a handful of atoms the walk of [`super::active_set`] waits more than it computes: its steps are a few sums long, and
-//! each needs the one before. Here all lanes move the same coefficient at the same time, by coordinate descent on the Gram
-//! matrix in double precision. What it finds is judged by the same duality gap as everything else; a sample that is not good
-//! enough after a fixed number of sweeps is coded as if nothing had been tried.
+//! each needs the one before. Here all lanes take a step at the same time, in double precision ([`super::side_by_side`]). What
+//! comes out is judged by the same duality gap as everything else; a sample that is not good enough is coded as if nothing had
+//! been tried.
 //!
 //! No lane depends on another, so a code does not depend on its neighbours.
 
 use fearless_simd::prelude::*;
 
 use super::certificate::{gap_of_products, product};
+use super::side_by_side::{MOST_ATOMS, PerAtom, SideBySide};
 use crate::coding::basis::inverse;
 use crate::kernels::Columns;
 use crate::scalar::Scalar;
 
-/// The most atoms for which sweeps over all of them are cheaper than a walk to the few that are needed.
-const MOST_ATOMS: usize = 8;
-
-/// Their numbers.
-pub(super) const ATOMS: [u32; MOST_ATOMS] = [0, 1, 2, 3, 4, 5, 6, 7];
+/// The numbers of the atoms.
+pub(super) const ATOMS: [u32; MOST_ATOMS] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// The most features; the products of longer samples are the work of the passes.
 const MOST_FEATURES: usize = 64;
-
-/// Sweeps between two looks at the gap.
-const SWEEPS: usize = 3;
-
-/// The most such looks.
-const LOOKS: usize = 12;
 
 /// The most lanes of a vector in any instruction set.
 pub(super) const MOST_LANES: usize = 8;
@@ -39,9 +31,9 @@ pub(super) struct Few {
     atoms: Vec<f64>,
     /// Row by row.
     gram: Vec<f64>,
-    /// One over the energy of each atom, zero for a zero atom.
-    inverse_energies: Vec<f64>,
-    largest_norm: f64,
+    /// The same, divided by the largest energy.
+    unit_gram: Vec<f64>,
+    largest_energy: f64,
 }
 
 /// As many samples as a vector has lanes.
@@ -50,22 +42,15 @@ pub(super) struct Lanes<'a, S: Simd> {
     simd: S,
     nonnegative: bool,
     energies: S::f64s,
-    correlations: [S::f64s; MOST_ATOMS],
-    coefficients: [S::f64s; MOST_ATOMS],
-}
-
-/// Coefficients on their way, and the correlations of the atoms with what they leave.
-struct Sweeping<S: Simd> {
-    coefficients: [S::f64s; MOST_ATOMS],
-    left: [S::f64s; MOST_ATOMS],
+    correlations: PerAtom<S>,
+    coefficients: PerAtom<S>,
 }
 
 impl Few {
-    /// `None` if there are too many atoms, or too long ones. More atoms than features depend on each other, and coordinate
-    /// descent then takes long.
+    /// `None` if there are too many atoms, or too long ones.
     pub(super) fn new<T: Scalar>(columns: &Columns<T>) -> Option<Self> {
         let (n_features, n_atoms) = (columns.rows(), columns.count());
-        if n_atoms > MOST_ATOMS.min(n_features) || n_features > MOST_FEATURES {
+        if n_atoms > MOST_ATOMS || n_features > MOST_FEATURES {
             return None;
         }
         let atoms: Vec<f64> = (0..n_atoms).flat_map(|j| columns.column(j)).map(|value| value.to_f64()).collect();
@@ -74,10 +59,9 @@ impl Few {
             .flat_map(|j| (0..n_atoms).map(move |k| (j, k)))
             .map(|(j, k)| product(atom(j), atom(k)))
             .collect();
-        let energies = (0..n_atoms).map(|j| gram[j * n_atoms + j]);
-        let largest_norm = energies.clone().fold(0.0, f64::max).sqrt();
-        let inverse_energies = energies.map(inverse).collect();
-        Some(Self { n_features, atoms, gram, inverse_energies, largest_norm })
+        let largest_energy = (0..n_atoms).map(|j| gram[j * n_atoms + j]).fold(0.0, f64::max);
+        let unit_gram = gram.iter().map(|product| product * inverse(largest_energy)).collect();
+        Some(Self { n_features, atoms, gram, unit_gram, largest_energy })
     }
 
     /// Samples of which `value` tells each lane's feature.
@@ -92,7 +76,11 @@ impl Few {
         let mut energies = zero;
         let mut correlations = [zero; MOST_ATOMS];
         for feature in 0..self.n_features {
-            let x = S::f64s::from_fn(simd, |lane| value(lane, feature));
+            let mut x = [0.0; MOST_LANES];
+            for (lane, x) in x[..S::f64s::LEN].iter_mut().enumerate() {
+                *x = value(lane, feature);
+            }
+            let x = S::f64s::from_slice(simd, &x[..S::f64s::LEN]);
             energies = x.mul_add(x, energies);
             let entries = self.atoms[feature..].iter().step_by(self.n_features);
             for (correlation, &entry) in correlations.iter_mut().zip(entries) {
@@ -116,55 +104,28 @@ impl<S: Simd> Lanes<'_, S> {
         &self.coefficients[..self.n_atoms()]
     }
 
-    /// Looks for the codes at each sample's μ until the gap of all of them is at most `enough`, as long as it is worth it, and
-    /// returns the gaps.
+    /// Looks for the codes at each sample's μ, with correlations that may exceed it by `slack`, and returns their gaps.
     #[inline(always)]
-    pub(super) fn solve<T: Scalar>(&mut self, mu: &[f64; MOST_LANES], enough: f64) -> [f64; MOST_LANES] {
-        let mut sweeping = Sweeping { coefficients: self.coefficients, left: self.correlations };
-        let mut gaps = [f64::INFINITY; MOST_LANES];
-        let mut open = (1_u64 << S::f64s::LEN) - 1;
-        for _ in 0..LOOKS {
-            self.sweep(mu, &mut sweeping);
-            let rounded = self.as_returned::<T>(&sweeping.coefficients);
-            let (found, at_most) = self.gaps(&rounded, mu);
-            // A code that is good enough stays as it is, however long its neighbours take.
-            let finished = (0..S::f64s::LEN).filter(|lane| open >> lane & 1 == 1 && at_most[*lane] <= enough);
-            let finished: u64 = finished.map(|lane| 1 << lane).sum();
-            let lanes = S::mask64s::from_bitmask(self.simd, finished);
-            for (kept, new) in self.coefficients.iter_mut().zip(rounded) {
-                *kept = lanes.select(new, *kept);
-            }
-            let newly = (0..S::f64s::LEN).filter(|lane| finished >> lane & 1 == 1);
-            newly.for_each(|lane| gaps[lane] = found[lane]);
-            open &= !finished;
-            if open == 0 {
-                break;
-            }
+    pub(super) fn solve<T: Scalar>(
+        &mut self,
+        space: &mut SideBySide<S>,
+        (mu, slack): (&[f64; MOST_LANES], &[f64; MOST_LANES]),
+    ) -> [f64; MOST_LANES] {
+        let unit = inverse(self.few.largest_energy);
+        let mut correlations = self.correlations;
+        for correlation in &mut correlations[..self.n_atoms()] {
+            *correlation *= unit;
         }
-        gaps
-    }
-
-    /// Moves each coefficient to where it is best for the others as they are, a few times in turn.
-    #[inline(always)]
-    fn sweep(&self, mu: &[f64; MOST_LANES], Sweeping { coefficients, left }: &mut Sweeping<S>) {
-        let (n_atoms, mu) = (self.n_atoms(), S::f64s::from_slice(self.simd, &mu[..S::f64s::LEN]));
-        for j in (0..SWEEPS).flat_map(|_| 0..n_atoms) {
-            let row = &self.few.gram[j * n_atoms..][..n_atoms];
-            let wanted = coefficients[j].mul_add(row[j], left[j]);
-            let size =
-                (if self.nonnegative { wanted } else { wanted.abs() } - mu).max(0.0) * self.few.inverse_energies[j];
-            let new = if self.nonnegative { size } else { size.copysign(wanted) };
-            let change = coefficients[j] - new;
-            coefficients[j] = new;
-            for (left, &product) in left.iter_mut().zip(row) {
-                *left = change.mul_add(product, *left);
-            }
-        }
+        let in_units = [mu, slack].map(|values| S::f64s::from_slice(self.simd, &values[..S::f64s::LEN]) * unit);
+        let noise = self.energies.sqrt() * (self.noise() * self.few.largest_energy.sqrt() * unit);
+        let minima = space.solve(&self.few.unit_gram, &correlations, in_units[0], in_units[1] + noise);
+        self.coefficients = self.as_returned::<T>(minima);
+        self.gaps(mu)
     }
 
     /// The coefficients as the number type has them.
     #[inline(always)]
-    fn as_returned<T: Scalar>(&self, coefficients: &[S::f64s; MOST_ATOMS]) -> [S::f64s; MOST_ATOMS] {
+    fn as_returned<T: Scalar>(&self, coefficients: &PerAtom<S>) -> PerAtom<S> {
         let mut rounded = *coefficients;
         if T::EPSILON.to_f64() > f64::EPSILON {
             for a in &mut rounded[..self.n_atoms()] {
@@ -174,41 +135,34 @@ impl<S: Simd> Lanes<'_, S> {
         rounded
     }
 
-    /// The relative duality gap of each code, and how large it may be with sums as far off as rounding can make them.
+    /// The relative duality gap of each code, with sums as far off as rounding can make them.
     #[inline(always)]
-    fn gaps(
-        &self,
-        coefficients: &[S::f64s; MOST_ATOMS],
-        mu: &[f64; MOST_LANES],
-    ) -> ([f64; MOST_LANES], [f64; MOST_LANES]) {
+    fn gaps(&self, mu: &[f64; MOST_LANES]) -> [f64; MOST_LANES] {
         let (n_atoms, zero) = (self.n_atoms(), S::f64s::splat(self.simd, 0.0));
         let (mut penalty, mut with_sample, mut with_itself, mut left) = (zero, zero, zero, [zero; MOST_ATOMS]);
         for j in 0..n_atoms {
             let row = &self.few.gram[j * n_atoms..][..n_atoms];
             let mut image = zero;
-            for (&a, &entry) in coefficients.iter().zip(row) {
+            for (&a, &entry) in self.coefficients.iter().zip(row) {
                 image = a.mul_add(entry, image);
             }
             left[j] = self.correlations[j] - image;
-            penalty += coefficients[j].abs();
-            with_sample = coefficients[j].mul_add(self.correlations[j], with_sample);
-            with_itself = coefficients[j].mul_add(image, with_itself);
+            penalty += self.coefficients[j].abs();
+            with_sample = self.coefficients[j].mul_add(self.correlations[j], with_sample);
+            with_itself = self.coefficients[j].mul_add(image, with_itself);
         }
-        let noise = f64::EPSILON * (self.few.n_features + 2 * n_atoms) as f64;
-        let norm = self.few.largest_norm;
+        let (noise, norm) = (self.noise(), self.few.largest_energy.sqrt());
         let size = penalty.mul_add(norm, self.energies.sqrt());
-        let largest = self.size_of_largest(&left[..n_atoms]);
-        let largest_at_most = size.mul_add(noise * norm, largest);
+        let largest = size.mul_add(noise * norm, self.size_of_largest(&left[..n_atoms]));
         let products_with_residual = self.energies - with_sample;
         let residual = (products_with_residual - with_sample + with_itself).max(0.0);
-        let (mut gaps, mut at_most) = ([f64::INFINITY; MOST_LANES], [f64::INFINITY; MOST_LANES]);
+        let mut gaps = [f64::INFINITY; MOST_LANES];
         for lane in 0..S::f64s::LEN {
             let products = (self.energies[lane], products_with_residual[lane], residual[lane]);
             let rounding = if products.0 > 0.0 { noise * size[lane] * size[lane] / products.0 } else { 0.0 };
-            gaps[lane] = gap_of_products(products, mu[lane], penalty[lane], largest[lane]);
-            at_most[lane] = gap_of_products(products, mu[lane], penalty[lane], largest_at_most[lane]) + rounding;
+            gaps[lane] = gap_of_products(products, mu[lane], penalty[lane], largest[lane]) + rounding;
         }
-        (gaps, at_most)
+        gaps
     }
 
     #[inline(always)]
@@ -218,6 +172,12 @@ impl<S: Simd> Lanes<'_, S> {
             largest = largest.max(if self.nonnegative { correlation } else { correlation.abs() });
         }
         largest
+    }
+
+    /// How far off a sum of products can be, as a fraction of what its terms can add up to.
+    #[inline(always)]
+    fn noise(&self) -> f64 {
+        f64::EPSILON * (self.few.n_features + 2 * self.n_atoms()) as f64
     }
 
     #[inline(always)]
@@ -257,7 +217,8 @@ mod tests {
         for nonnegative in [false, true] {
             let code = |chosen: &dyn Fn(usize) -> usize, mu: [f64; MOST_LANES]| {
                 let mut lanes = few.lanes(simd, nonnegative, |lane, row| samples[chosen(lane)][row]);
-                let gaps = lanes.solve::<f64>(&mu, 1e-10);
+                let mut space = SideBySide::new(simd, nonnegative, 3);
+                let gaps = lanes.solve::<f64>(&mut space, (&mu, &[0.0; MOST_LANES]));
                 (0..S::f64s::LEN)
                     .map(|lane| (gaps[lane], lanes.coefficients().iter().map(|a| a[lane]).collect()))
                     .collect()
@@ -276,23 +237,64 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_too_long_is_not_called_good_enough() {
+    fn more_atoms_than_features_have_codes_of_a_few() {
         for level in all_levels() {
-            let few = Few::new(&atoms(1.0 - 1e-9)).unwrap();
-            dispatch!(level, simd => {
-                // Its code needs both atoms, which are nearly the same.
-                let mut lanes = few.lanes(simd, false, |_, row| [0.0, 1.0, 0.0, 0.0][row]);
-                let gaps = lanes.solve::<f64>(&[1e-6; MOST_LANES], 1e-10);
-                assert!(gaps.iter().all(|gap| gap.is_infinite()), "{gaps:?}");
-                assert!(lanes.coefficients().iter().all(|a| a[0].abs() <= 0.0));
-            });
+            dispatch!(level, simd => many_for_few_features(simd));
+        }
+    }
+
+    /// Atoms that are all of the same kind, so that most steps meet one in the span of the support.
+    #[inline(always)]
+    fn many_for_few_features<S: Simd>(simd: S) {
+        for (n_atoms, n_features) in [(5, 3), (10, 3), (16, 2), (16, 7)] {
+            let mut columns = Columns::<f64>::zeros(n_features, n_atoms);
+            for j in 0..n_atoms {
+                let entries = columns.padded_mut(j)[..n_features].iter_mut().enumerate();
+                entries.for_each(|(row, entry)| *entry = 1.0 + ((7 * j + 3 * row * row + j * row) as f64).sin());
+            }
+            let few = Few::new(&columns).unwrap();
+            for nonnegative in [false, true] {
+                let mut space = SideBySide::new(simd, nonnegative, n_atoms);
+                let mut found = 0;
+                for part in 0..20 {
+                    let x = |lane, row| 1.0 + ((part * 31 + lane * 5 + row * (lane + 2)) as f64).cos();
+                    let mut lanes = few.lanes(simd, nonnegative, x);
+                    let gaps = lanes.solve::<f64>(&mut space, (&[0.02; MOST_LANES], &[0.0; MOST_LANES]));
+                    found += gaps[..S::f64s::LEN].iter().filter(|gap| **gap <= 1e-10).count();
+                    assert!(
+                        !nonnegative
+                            || lanes
+                                .coefficients()
+                                .iter()
+                                .all(|a| a.simd_ge(0.0).to_bitmask() + 1 == 1 << S::f64s::LEN)
+                    );
+                }
+                assert_eq!(found, 20 * S::f64s::LEN, "{n_atoms} atoms of {n_features} features");
+            }
         }
     }
 
     #[test]
-    fn many_atoms_long_ones_and_more_than_features_are_for_others() {
+    fn what_rounding_spoils_is_not_called_good_enough() {
+        for level in all_levels() {
+            let few = Few::new(&atoms(1.0 - 1e-12)).unwrap();
+            dispatch!(level, simd => spoiled(simd, &few));
+        }
+    }
+
+    /// Its code needs both atoms, which are nearly the same.
+    #[inline(always)]
+    fn spoiled<S: Simd>(simd: S, few: &Few) {
+        let mut lanes = few.lanes(simd, false, |_, row| [0.0, 1.0, 0.0, 0.0][row]);
+        let mut space = SideBySide::new(simd, false, 3);
+        let gaps = lanes.solve::<f64>(&mut space, (&[1e-7; MOST_LANES], &[0.0; MOST_LANES]));
+        assert!(gaps[..S::f64s::LEN].iter().all(|gap| *gap > 1e-10), "{gaps:?}");
+    }
+
+    #[test]
+    fn many_atoms_and_long_ones_are_for_others() {
         let is_some = |rows, count| Few::new(&Columns::<f32>::zeros(rows, count)).is_some();
-        assert!(is_some(3, 2) && is_some(64, 8));
-        assert!(!is_some(64, 9) && !is_some(65, 2) && !is_some(3, 4));
+        assert!(is_some(3, 2) && is_some(64, 16) && is_some(3, 16));
+        assert!(!is_some(64, 17) && !is_some(65, 2));
     }
 }

@@ -6,7 +6,7 @@
 //! if that is small enough; otherwise these are the atoms missing from its working set, and the small problem on support and
 //! newcomers is solved exactly ([`active_set`]). Three or four rounds are usual. For small dictionaries the first round sees all atoms at once through
 //! a Gram matrix ([`overview`]) and is usually the last; with only a few atoms samples are coded side by side before it
-//! ([`few`]). Nothing of size K × T is ever formed.
+//! ([`few`], [`side_by_side`]). Nothing of size K × T is ever formed.
 
 mod active_set;
 mod certificate;
@@ -17,6 +17,7 @@ mod inverse;
 mod outcome;
 mod overview;
 mod rounds;
+mod side_by_side;
 
 pub use elastic_net::ElasticNet;
 

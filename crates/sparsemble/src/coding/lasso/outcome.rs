@@ -38,7 +38,8 @@ pub(super) fn collect<'a, T: Scalar>(
             block.codes.push(finer.codes.column(place).map(|(j, a)| (j as u32, T::from_f64(a))));
             block.report.push(finer.report.status[place], rounds + finer.report.iterations, finer.report.worst_gap);
         } else {
-            let entries = atoms.iter().zip(coefficients);
+            // A few atoms come with the coefficients of all of them.
+            let entries = atoms.iter().zip(coefficients).filter(|(_, a)| a.abs() > 0.0);
             block.codes.push(entries.map(|(&j, &a)| (j, basis.coefficient(j, a, scale))));
             block.report.push(status.unwrap_or(SampleStatus::IterationLimit), rounds, Some(gap));
         }

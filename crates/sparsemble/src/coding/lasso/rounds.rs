@@ -10,6 +10,7 @@ use super::few::{ATOMS, Few, MOST_LANES};
 use super::goal::{Goal, slack};
 use super::outcome::collect;
 use super::overview::Overview;
+use super::side_by_side::SideBySide;
 use super::{Lasso, Penalty};
 use crate::blocks::Pulse;
 use crate::coding::basis::inverse;
@@ -235,16 +236,18 @@ impl<'b, T: Scalar> Block<'b, T> {
             return;
         }
         let enough = small_enough::<T>(plan.coder.tolerance);
+        let mut space = SideBySide::new(simd, plan.coder.nonnegative, plan.basis.n_atoms());
         for samples in self.live.chunks(S::f64s::LEN) {
             let x = |lane: usize, row: usize| samples.get(lane).map_or(0.0, |&i| self.x.column(i)[row].to_f64());
             let mut lanes = few.lanes(simd, plan.coder.nonnegative, x);
             let largest = lanes.largest();
-            let mut mu = [0.0; MOST_LANES];
+            let (mut mu, mut slacks) = ([0.0; MOST_LANES], [0.0; MOST_LANES]);
             for (lane, &i) in samples.iter().enumerate() {
                 self.states[i].start(plan.penalty(self.scales[i]), largest[lane]);
                 mu[lane] = self.states[i].mu;
+                slacks[lane] = slack::<f64>(mu[lane], plan.coder.tolerance);
             }
-            let gaps = lanes.solve::<T>(&mu, enough);
+            let gaps = lanes.solve::<T>(&mut space, (&mu, &slacks));
             for (lane, &i) in samples.iter().enumerate() {
                 let state = &mut self.states[i];
                 if gaps[lane] <= enough && state.excluded.is_none() {

@@ -54,15 +54,29 @@ impl<T: Scalar> Batch<T> {
     ) -> Result<bool> {
         self.names.clear();
         self.weights.clear();
+        let mut squares = T::Native::<S>::splat(simd, T::ZERO);
         for (slot, (name, weight)) in chosen.take(most).enumerate() {
             if self.values.len() < (slot + 1) * self.stride {
                 self.values.resize((slot + 1) * self.stride, T::ZERO);
             }
             let column = &mut self.values[slot * self.stride..][..self.stride];
             samples.copy_column(name, column);
-            check(simd, column, name)?;
+            for part in column.chunks_exact(T::Native::<S>::LEN) {
+                let part = T::Native::<S>::from_slice(simd, part);
+                squares = part.mul_add(part, squares);
+            }
             self.names.push(name);
             self.weights.push(weight);
+        }
+        // All together are looked at first, which is nearly always enough.
+        let mut total = 0.0;
+        for lane in 0..T::Native::<S>::LEN {
+            total += squares[lane].to_f64();
+        }
+        if total.is_nan() || total >= LARGEST_ENERGY {
+            for (slot, &name) in self.names.iter().enumerate() {
+                check(simd, &self.values[slot * self.stride..][..self.stride], name)?;
+            }
         }
         Ok(!self.names.is_empty())
     }
