@@ -6,14 +6,14 @@ on standard error. What was clustered once is kept in ``target/xtask/defaults``.
 
 import sys
 
-from choosers import choice, guess, report
+from choosers import guess, report, search
 from shared.script import main
 
 SIZES = {
     "n_samples": (int, "the most samples of a set"),
-    "n_draws": (int, "draws to choose by, and again to confirm by"),
+    "n_draws": (int, "draws to search by, and again to confirm by"),
 }
 
 if __name__ == "__main__":
-    workloads = {"choice": choice.run, "guess": guess.run}
-    sys.exit(main("defaults", workloads, (choice.FULL, choice.QUICK), SIZES, (report.page, report.details)))
+    workloads = {"search": search.run, "guess": guess.run}
+    sys.exit(main("defaults", workloads, (search.FULL, search.QUICK), SIZES, (report.page, report.details)))

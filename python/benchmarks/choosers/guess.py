@@ -16,7 +16,7 @@ import numpy as np
 from shared.contest import Result
 from shared.records import Records, progress
 
-from choosers.choice import Settings
+from choosers.search import Settings
 from choosers.judge import Difference
 from choosers.suite import suite
 from choosers.trials import part

@@ -9,7 +9,7 @@ from clusterers.runs import accuracy
 from shared.records import progress
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from choosers.settings import PRESENT, Setting
+from choosers.settings import PLAIN, Setting
 from choosers.suite import LabelledSet, suite
 from choosers.trials import labels, part
 
@@ -65,7 +65,7 @@ class Difference:
 @cache
 def marks(setting: Setting, draws: Draws) -> Marks:
     """Try a setting on all sets."""
-    progress(f"draws {draws.first} to {draws.first + draws.count - 1}: {setting.difference(PRESENT)}")
+    progress(f"draws {draws.first} to {draws.first + draws.count - 1}: {setting.difference(PLAIN)}")
     sources: dict[str, list[tuple[float, float, float]]] = {}
     for whole in suite()[0]:
         sources.setdefault(whole.source, []).append(_on(whole, setting, draws))

@@ -3,30 +3,38 @@
 from shared.records import Record, Records
 from shared.tables import table
 
-from choosers.settings import PRESENT, WAYS
-
 HEAD = """\
 # The defaults of clustering, chosen
 
 Written by `cargo xtask bench defaults --output docs/DEFAULTS.md`; do not edit it by hand.
 
 The six sets on which clustering is judged in Table 3 of [REPRODUCTION](REPRODUCTION.md) take no part in
-this, nor does any copy or part of them. The rule was written before the first figure; what was cut later, for
-its cost, is in [0022](decisions/0022-clusters-by-default.md):
+this, nor does any copy or part of them. The rule was written before the first figure of this search:
 
 - **Samples** are those of the sets below, from packages that carry data. Each draw has another 80 % of a
   set, but at most as many samples as the command says, and another seed; all settings get the same draws. A
   set whose classes share less than 0.1 of NMI with plain K-Means is left out: its classes are no clusters.
   Sets of one source (`mfeat`) are views of the same things and count as one.
 - **The score** of a setting on a source is the mean of accuracy and NMI (arithmetic normaliser) over the
-  draws. Settings are compared source by source; a difference counts if its mean is more than two standard
-  errors over the sources above zero. Below that settings are level, and **the present one stays**.
-- **One way at a time**: everything else as it is at present, a value that counts as better replaces the
-  present one; of several the best.
-- **Confirmation**, with draws that took no part: all replacements together. If they count as better than the
-  present setting they are the choice; if not, the present one is.
+  draws. Settings are compared source by source; errors are standard errors over the sources.
+- **The start** is plain: the paper's BoostKM (samples centred and of unit norm, features as they are, centres
+  as atoms, codes with signs and as they are, no moves of atoms) with 30 members of T/8 atoms, and the step of
+  Ng, Jordan and Weiss (as many eigenvectors as clusters, all the same). That the graph is one of stacked codes
+  is no part of the search: of the paper's it is the one that need not be formed.
+- **The search** goes through the ways in the order of the table below, the values of each as they are there,
+  everything else as it is then. Where all values cost the same (scale, sharpness, power) the best mean
+  is taken, as there is nothing else to prefer. Where they do not, the cheapest that is not worse than the best
+  by more than one standard error. It ends when a pass changes nothing, or after three.
+- **Confirmation**, with draws that took no part: what was found is the choice if it is better than the start
+  by more than two standard errors; if not, the start is. Whatever else is in that table does not choose.
 - **Stability** is the mean adjusted Rand index of two draws on the samples they share. It uses no classes;
   it is shown beside the score and does not choose, as a bad clustering may be stable.
+"""
+
+SEARCH = """\
+`graph` is by centres (`boost-km`) or examples (`ensemble`); a number for `scale` divides features by their ranges
+where the largest is more than so many times the lower quartile. Scores are points beside the value that was in
+force; that which is taken is bold.
 """
 
 GUESSING = """\
@@ -48,11 +56,8 @@ def details(records: Records) -> list[str]:
 
 
 def _details(records: Records) -> list[str]:
-    parts = ["## Confirmation and choice\n", _comparison(records, ("confirmation", "choice"))]
-    parts += ["## One way at a time\n", f"At present: {_present()}.\n"]
-    parts += [_comparison(records, ("present", *WAYS))]
-    parts += ["## Baselines\n", _comparison(records, ("baseline",))]
-    return [*parts, *_guesses(records)]
+    parts = ["## Confirmation and choice\n", _confirmation(records)]
+    return [*parts, "## Search from plain settings\n", SEARCH, _search(records), *_guesses(records)]
 
 
 def _guesses(records: Records) -> list[str]:
@@ -83,10 +88,6 @@ def _guesses(records: Records) -> list[str]:
     return parts if len(parts) > 2 else []
 
 
-def _present() -> str:
-    return ", ".join(f"{way} = {getattr(PRESENT, way)}" for way in WAYS)
-
-
 def _sets(records: Records) -> list[str]:
     rows = [
         [
@@ -103,32 +104,45 @@ def _sets(records: Records) -> list[str]:
     return ["## Sets\n", table(["set", "samples", "features", "classes", "NMI of K-Means", "taken"], rows)]
 
 
-def _comparison(records: Records, benches: tuple[str, ...]) -> str:
+def _search(records: Records) -> str:
+    steps: dict[tuple[int, str], list[str]] = {}
+    for record in records.measurements:
+        if record["bench"] == "search":
+            value = f"**{record['contender']}**" if record["taken"] else record["contender"]
+            points = "" if record["in_force"] else f" {_points(record, 'score')}"
+            steps.setdefault((record["pass"], record["way"]), []).append(value + points)
+    rows = [[str(number), way, ", ".join(values)] for (number, way), values in steps.items()]
+    return table(["pass", "way", "values"], rows)
+
+
+def _confirmation(records: Records) -> str:
     header = [
         "",
-        "setting",
+        "beside plain",
         "accuracy, %",
         "NMI, %",
-        "score beside the present, points",
+        "score beside plain, points",
         "better, worse",
         "counts",
     ]
-    header += ["stability, %", "beside the present, points"]
-    rows = [_cells(record) for record in records.measurements if record["bench"] in benches]
+    header += ["stability, %", "beside plain, points"]
+    rows = [_cells(record) for record in records.measurements if record["bench"] == "confirmation"]
     return table(header, rows)
 
 
 def _cells(record: Record) -> list[str]:
-    # In a way of its own the name of a setting is what it differs in.
-    name = "" if record["contender"] == record["setting"] else record["contender"]
     return [
-        name,
+        record["contender"],
         record["setting"],
         f"{100 * record['accuracy']:.1f}",
         f"{100 * record['nmi']:.1f}",
-        f"{100 * record['score_difference']:+.2f} ± {100 * record['score_error']:.2f}",
+        _points(record, "score"),
         f"{record['better']}, {record['worse']}",
         "yes" if record["counts"] else "",
         f"{100 * record['stability']:.1f}",
-        f"{100 * record['stability_difference']:+.2f} ± {100 * record['stability_error']:.2f}",
+        _points(record, "stability"),
     ]
+
+
+def _points(record: Record, what: str) -> str:
+    return f"{100 * record[f'{what}_difference']:+.2f} ± {100 * record[f'{what}_error']:.2f}"

@@ -194,13 +194,14 @@ class SparseSubspaceClustering(GraphClustering):
         How samples are coded, see above.
     lam : float, optional
         λ, without ½, for samples of unit norm. None is 0.2 for "l1", and for "elastic-net" 0.02 of the λ
-        above which the code of the sample would be zero: γ = 50 γ₀ of You, Li, Robinson and Vidal (2016).
-    ridge : float, optional
-        ρ of the elastic net; given with `lam` or not at all. None is 0.0005 of that same λ, the mixture 0.95
-        of the same authors.
-    n_nonzero_coefs : int, optional
-        The samples in one code of "omp". None is 10, or as many as leave an error of 1e-6, as of You,
+        above which the code of the sample would be zero, λ_max: γ = 50 γ₀, as in the program of You, Li,
         Robinson and Vidal (2016).
+    ridge : float, optional
+        ρ of the elastic net; given with `lam` or not at all. None is 0.001 (λ_max/2‖x‖)², about the
+        mixture 0.95 of the same authors' objective.
+    n_nonzero_coefs : int, optional
+        The samples in one code of "omp". None is 10, or as many as leave an error of 1e-6, as in the
+        program of You, Robinson and Vidal (2016).
     n_neighbors : int, optional
         The nearest samples of each. None is 10.
     centre, scale, unit_norm

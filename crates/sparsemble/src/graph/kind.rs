@@ -284,7 +284,7 @@ mod tests {
             ),
             (GraphKind::SelfExpression(SelfExpression::default()), "l1:lambda=0.2"),
             (GraphKind::SelfExpression(SelfExpression { coder: Coder::omp(5) }), "omp:sparsity=5"),
-            (GraphKind::SelfExpression(SelfExpression::elastic_net()), "elastic-net:lambda=0.02,ridge=0.0005,relative"),
+            (GraphKind::SelfExpression(SelfExpression::elastic_net()), "elastic-net:lambda=0.02,ridge=0.001,relative"),
             (GraphKind::SelfExpression(SelfExpression::omp()), "omp:sparsity=10,error=0.000001"),
             (GraphKind::Dictionary(DictionaryGraph::default()), "alt-opt"),
             (

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 use proptest::prelude::*;
-use sparsemble::coding::{CodingBasis, ElasticNet, Lasso, Samples, SparseCoder};
+use sparsemble::coding::{CodingBasis, ElasticNet, Lasso, Samples, SparseCoder, lambda_max};
 use sparsemble::{Matrix, Run, Scalar};
 
 use crate::problems::{Problem, Values, cases, code};
@@ -77,6 +77,31 @@ fn codes_are_the_same_bits_for_any_number_of_threads_and_scale_with_the_samples(
     for i in 0..100 {
         let pairs = code(&coding, i).into_iter().zip(code(&large, i));
         pairs.for_each(|(a, b)| assert!((a - b / 2.0_f64.powi(40)).abs() < 1e-4, "{a} and {b}"));
+    }
+}
+
+#[test]
+fn relative_prices_are_those_of_each_sample_and_scale_with_atoms_and_samples() {
+    let problem = Problem::<f64>::random(6, 15, 60, 20);
+    let net = ElasticNet { relative: true, tolerance: 1e-10, ..ElasticNet::new(0.1, 0.05) };
+    let coding = problem.encode_as(&net, Samples::new(problem.samples.view()));
+    let largest = lambda_max(&problem.basis(), &Samples::new(problem.samples.view()), Run::threads(1)).unwrap();
+    for (i, largest) in largest.into_iter().enumerate() {
+        let x = problem.samples.column(i);
+        let energy: f64 = x.iter().map(|x| x * x).sum();
+        let absolute = ElasticNet { tolerance: 1e-10, ..ElasticNet::new(0.1 * largest, 0.0125 * largest.powi(2) / energy) };
+        let sample = Matrix::from_columns(x.to_vec(), 15, 1).unwrap();
+        let alone = problem.encode_as(&absolute, Samples::new(sample.view()));
+        let pairs = code(&coding, i).into_iter().zip(code(&alone, 0));
+        pairs.for_each(|(found, expected)| assert!((found - expected).abs() < 1e-6, "{found} for {expected}"));
+    }
+    for (atoms, samples) in [(8.0, 1.0), (1.0, 8.0), (0.125, 0.125)] {
+        let scaled = problem.scaled(atoms, samples);
+        let again = scaled.encode_as(&net, Samples::new(scaled.samples.view()));
+        for i in 0..20 {
+            let pairs = code(&coding, i).into_iter().zip(code(&again, i).into_iter().map(|a| a * atoms / samples));
+            pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-9, "atoms × {atoms}, samples × {samples}: {a}, {b}"));
+        }
     }
 }
 

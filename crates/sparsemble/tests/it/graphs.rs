@@ -313,6 +313,25 @@ fn samples_of_one_line_are_joined_and_those_of_others_hardly() {
 }
 
 #[test]
+fn where_prices_are_relative_the_graph_does_not_depend_on_the_scale_of_the_samples() {
+    let samples = near_lines::<f64>(10, 8, 90, 3);
+    for text in ["l1:relative=0.1", "elastic-net", "elastic-net:lambda=0.1,ridge=0.5,relative"] {
+        let kind: GraphKind = text.parse().unwrap();
+        let graph = |scale: f64| {
+            let scaled = Matrix::from_fn(8, 90, |r, i| scale * samples.column(i)[r]);
+            kind.build(scaled.view(), SEED, Run::threads(1)).unwrap().graph
+        };
+        let expected = graph(1.0);
+        assert!(expected.edges() > 90);
+        for scale in [2.0_f64.powi(-20), 1024.0] {
+            let found = graph(scale);
+            (0..90).for_each(|i| assert_eq!(found.row(i).0, expected.row(i).0, "{text}, times {scale}: sample {i}"));
+            assert_near(&dense(&found), &dense(&expected), 1e-6);
+        }
+    }
+}
+
+#[test]
 fn members_end_when_no_error_is_left_and_zero_samples_have_no_edges() {
     // Two directions, each many times, and a zero.
     let samples = Matrix::from_fn(2, 21, |r, i| if i == 20 { 0.0 } else { f64::from(u8::from(r == i % 2)) });

@@ -28,7 +28,7 @@ const NEWCOMERS: usize = 64;
 /// | --- | --- | --- | --- | --- |
 /// | `lambda` | λ | – | how sparse | > 0 |
 /// | `ridge` | ρ | – | how alike the coefficients of like atoms | > 0; for zero use [`Lasso`](super::Lasso) |
-/// | `relative` | | `false` | λ in units of each sample's own [`lambda_max`](super::lambda_max), ρ of that divided by ‖x‖ | |
+/// | `relative` | | `false` | λ in units of each sample's own [`lambda_max`](super::lambda_max), ρ of (λ_max/2‖x‖)² | |
 /// | `nonnegative` | a ≥ 0 | `false` | allow only positive coefficients | |
 /// | `tolerance` | | 10⁻⁶ | largest duality gap, as a fraction of ‖x‖² | > 0 |
 /// | `max_rounds` | | 100 | passes over the dictionary | ≥ 1 |
@@ -65,8 +65,8 @@ pub struct ElasticNet {
     pub lambda: f64,
     /// ρ.
     pub ridge: f64,
-    /// Whether λ is in units of each sample's own λ_max, above which its code is zero, and ρ of λ_max/‖x‖: codes then do not
-    /// depend on how large samples are.
+    /// Whether λ is in units of each sample's own λ_max, above which its code is zero, and ρ of (λ_max/2‖x‖)²: which atoms
+    /// are used then depends neither on how large samples are nor on how large atoms are all together.
     pub relative: bool,
     /// Allow only positive coefficients.
     pub nonnegative: bool,
@@ -85,7 +85,7 @@ impl ElasticNet {
     /// λ/2 and ρ for a sample divided by `scale`, given its largest correlation with an atom and its energy after that.
     fn prices(&self, scale: f64, largest: f64, energy: f64) -> (f64, f64) {
         if self.relative {
-            (self.lambda * largest, self.ridge * 2.0 * largest / energy.max(f64::MIN_POSITIVE).sqrt())
+            (self.lambda * largest, self.ridge * largest * largest / energy.max(f64::MIN_POSITIVE))
         } else {
             (0.5 * self.lambda / scale, self.ridge)
         }
