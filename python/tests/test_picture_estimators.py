@@ -144,9 +144,18 @@ def test_errors_say_what_is_missing():
         CompressiveRecovery().inverse_transform(np.zeros((1, 6, 16)))
     with pytest.raises(ValueError, match=r"pictures of one shape, and found \(16, 24\) and \(24, 16\)"):
         CompressiveRecovery().fit([np.zeros((16, 24)), np.zeros((24, 16))])
-    with pytest.raises(ValueError, match="found no picture"):
-        CompressiveRecovery().fit([])
     with pytest.raises(ValueError, match=r"a picture has shape \(24,\)"):
-        CompressiveRecovery().fit(np.zeros((16, 24)))
+        CompressiveRecovery().fit([np.zeros(24)])
+    with pytest.raises(ValueError, match=r"found \(16, 24\) and \(24, 16\)"):
+        CompressiveRecovery().transform([np.zeros((16, 24)), np.zeros((24, 16))])
     with pytest.raises(ValueError, match="ratio=2: must be above 0"):
         CompressiveRecovery(2).fit(np.zeros((1, 16, 24)))
+
+
+@pytest.mark.parametrize("shape", [(16, 24), (16, 24, 3)])
+def test_a_single_picture_is_not_taken_for_several(estimator, shape):
+    for method in (estimator.fit, estimator.transform, estimator.score):
+        with pytest.raises(ValueError, match=r"which is one picture; give images\[np.newaxis\]"):
+            method(np.zeros(shape))
+        with pytest.raises(ValueError, match="no picture"):
+            method([])

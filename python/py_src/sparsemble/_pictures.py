@@ -127,9 +127,20 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
     return count
 
 
+def several(images: Any) -> list[Any]:
+    """Return pictures one by one, or say that it is only one, or none."""
+    shape = np.shape(images) if isinstance(images, np.ndarray) else ()
+    if len(shape) == 2 or (len(shape) == 3 and shape[2] in (_CHANNELS, _CHANNELS + 1)):
+        raise ValueError(f"images has shape {shape}, which is one picture; give images[np.newaxis]")
+    pictures = list(images)
+    if not pictures:
+        raise ValueError("images has no picture; give one at least")
+    return pictures
+
+
 def like(given: Any, pictures: list[NDArray[Any]]) -> Any:
     """Return pictures in one array if those given were in one, else in a list."""
-    return np.stack(pictures) if isinstance(given, np.ndarray) and pictures else pictures
+    return np.stack(pictures) if isinstance(given, np.ndarray) else pictures
 
 
 def of_pictures(tags: Tags) -> Tags:

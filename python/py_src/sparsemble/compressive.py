@@ -22,6 +22,7 @@ from sparsemble._pictures import (
     check_picture_shape,
     from_planes,
     of_pictures,
+    several,
     to_planes,
 )
 from sparsemble._run import Progress, running
@@ -169,13 +170,7 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
         del y
         _ = self.phi_, self._own_model()
         check_noise("noise", self.noise)
-        shapes = {np.shape(image) for image in images}
-        if len(shapes) != 1:
-            found = " and ".join(map(str, sorted(shapes))) or "no picture"
-            raise ValueError(f"images: expected pictures of one shape, and found {found}; give them in turn")
-        (shape,) = shapes
-        check_picture_shape(f"images: a picture has shape {shape}", shape)
-        self.shape_ = shape
+        self.shape_ = np.shape(_of_one_shape(images)[0])
         return self
 
     def transform(self, images: Iterable[ArrayLike]) -> NDArray[np.float64]:
@@ -191,7 +186,7 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
         measurements : ndarray of shape (n_pictures, [3,] n_blocks, n_measurements)
             What `sense` returns of each.
         """
-        return np.stack([self.sense(image) for image in images])
+        return np.stack([self.sense(image) for image in _of_one_shape(images)])
 
     def inverse_transform(self, measurements: Iterable[ArrayLike]) -> NDArray[np.float64]:
         """Recover pictures of the shape that `fit` has seen.
@@ -226,7 +221,7 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
             The mean PSNR in decibels, the more the better.
         """
         del y
-        pairs = ((image, self.recover(self.sense(image), np.shape(image))) for image in images)
+        pairs = ((image, self.recover(self.sense(image), np.shape(image))) for image in several(images))
         return float(np.mean([psnr(image, recovered) for image, recovered in pairs]))
 
     def sense(self, image: ArrayLike) -> NDArray[np.float64]:
@@ -396,6 +391,17 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
         if not 0 < self.ratio <= 1:
             raise ValueError(f"ratio={self.ratio}: must be above 0 and at most 1")
         return max(1, round(self.ratio * pixels))
+
+
+def _of_one_shape(images: Any) -> list[Any]:
+    pictures = several(images)
+    shapes = {np.shape(picture) for picture in pictures}
+    if len(shapes) > 1:
+        found = " and ".join(map(str, sorted(shapes)))
+        raise ValueError(f"images: expected pictures of one shape, and found {found}; give them in turn")
+    (shape,) = shapes
+    check_picture_shape(f"images: a picture has shape {shape}", shape)
+    return pictures
 
 
 def _check_means(means: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -273,9 +273,13 @@ class Operator(LinearOperator):  # type: ignore[misc]
         return self._made_by
 
 
-_OF_INIT = inspect.signature(Operator.__init__)
-# Otherwise `help` shows the `*args` of SciPy's class.
-Operator.__signature__ = _OF_INIT.replace(parameters=list(_OF_INIT.parameters.values())[1:])
+# Otherwise `help` shows the `*args` of SciPy's class. The docstring has the types.
+Operator.__signature__ = inspect.Signature(
+    [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in list(inspect.signature(Operator.__init__).parameters.values())[1:]
+    ]
+)
 
 
 _COLOURS = 3

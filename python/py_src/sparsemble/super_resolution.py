@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 
 from sparsemble import _native
-from sparsemble._pictures import from_planes, like, of_pictures, to_picture_planes
+from sparsemble._pictures import from_planes, like, of_pictures, several, to_picture_planes
 from sparsemble._run import Progress, running
 from sparsemble.image import imresize
 from sparsemble.metrics import psnr
@@ -107,7 +107,7 @@ class SuperResolution(TransformerMixin, BaseEstimator):
         scale = self._check_scale()
         if scale not in _SCALES:
             raise ValueError(f"scale={self.scale}; to learn it must be 2, 3 or 4")
-        pictures = [to_picture_planes(image) for image in images]
+        pictures = [to_picture_planes(image) for image in several(images)]
         n_atoms, n_models = (0 if size is None else int(size) for size in (self.n_atoms, self.n_estimators))
         settings = (int(scale), n_atoms, n_models, seed_of(self.random_state))
         with running(self.n_threads, self.progress, sum(picture.size for picture in pictures)) as run:
@@ -127,7 +127,7 @@ class SuperResolution(TransformerMixin, BaseEstimator):
         larger : ndarray of shape (n_pictures, height, width[, channels]), or list of ndarray
             The pictures, in an array if they were in one.
         """
-        return like(images, [self.upscale(image) for image in images])
+        return like(images, [self.upscale(image) for image in several(images)])
 
     def score(self, images: Iterable[ArrayLike], y: Any = None) -> float:
         """Say how near to pictures it comes from smaller ones, made by `imresize`.
@@ -149,7 +149,7 @@ class SuperResolution(TransformerMixin, BaseEstimator):
         del y
         scale = self._check_scale()
         nearness = []
-        for image in images:
+        for image in several(images):
             small = [max(1, int(side // scale)) for side in np.shape(image)[:2]]
             height, width = (int(side * scale) for side in small)
             truth = from_planes(to_picture_planes(image), np.shape(image))[:height, :width]

@@ -104,12 +104,14 @@ impl<S: Simd> Lanes<'_, S> {
         &self.coefficients[..self.n_atoms()]
     }
 
-    /// Looks for the codes at each sample's μ, with correlations that may exceed it by `slack`, and returns their gaps.
+    /// Looks for the codes at each sample's μ, with correlations that may exceed it by `slack`, and returns their gaps; infinity
+    /// for those that may be more than `enough`.
     #[inline(always)]
     pub(super) fn solve<T: Scalar>(
         &mut self,
         space: &mut SideBySide<S>,
         (mu, slack): (&[f64; MOST_LANES], &[f64; MOST_LANES]),
+        enough: f64,
     ) -> [f64; MOST_LANES] {
         let unit = inverse(self.few.largest_energy);
         let mut correlations = self.correlations;
@@ -120,7 +122,7 @@ impl<S: Simd> Lanes<'_, S> {
         let noise = self.energies.sqrt() * (self.noise() * self.few.largest_energy.sqrt() * unit);
         let minima = space.solve(&self.few.unit_gram, &correlations, in_units[0], in_units[1] + noise);
         self.coefficients = self.as_returned::<T>(minima);
-        self.gaps(mu)
+        self.gaps(mu, enough)
     }
 
     /// The coefficients as the number type has them.
@@ -135,9 +137,10 @@ impl<S: Simd> Lanes<'_, S> {
         rounded
     }
 
-    /// The relative duality gap of each code, with sums as far off as rounding can make them.
+    /// The relative duality gap of each code; infinity where it is more than `enough` with sums as far off as rounding can make
+    /// them.
     #[inline(always)]
-    fn gaps(&self, mu: &[f64; MOST_LANES]) -> [f64; MOST_LANES] {
+    fn gaps(&self, mu: &[f64; MOST_LANES], enough: f64) -> [f64; MOST_LANES] {
         let (n_atoms, zero) = (self.n_atoms(), S::f64s::splat(self.simd, 0.0));
         let (mut penalty, mut with_sample, mut with_itself, mut left) = (zero, zero, zero, [zero; MOST_ATOMS]);
         for j in 0..n_atoms {
@@ -153,14 +156,18 @@ impl<S: Simd> Lanes<'_, S> {
         }
         let (noise, norm) = (self.noise(), self.few.largest_energy.sqrt());
         let size = penalty.mul_add(norm, self.energies.sqrt());
-        let largest = size.mul_add(noise * norm, self.size_of_largest(&left[..n_atoms]));
+        let largest = self.size_of_largest(&left[..n_atoms]);
+        let largest_at_most = size.mul_add(noise * norm, largest);
         let products_with_residual = self.energies - with_sample;
         let residual = (products_with_residual - with_sample + with_itself).max(0.0);
         let mut gaps = [f64::INFINITY; MOST_LANES];
         for lane in 0..S::f64s::LEN {
             let products = (self.energies[lane], products_with_residual[lane], residual[lane]);
             let rounding = if products.0 > 0.0 { noise * size[lane] * size[lane] / products.0 } else { 0.0 };
-            gaps[lane] = gap_of_products(products, mu[lane], penalty[lane], largest[lane]) + rounding;
+            let at_most = gap_of_products(products, mu[lane], penalty[lane], largest_at_most[lane]) + rounding;
+            if at_most <= enough {
+                gaps[lane] = gap_of_products(products, mu[lane], penalty[lane], largest[lane]);
+            }
         }
         gaps
     }
@@ -218,7 +225,7 @@ mod tests {
             let code = |chosen: &dyn Fn(usize) -> usize, mu: [f64; MOST_LANES]| {
                 let mut lanes = few.lanes(simd, nonnegative, |lane, row| samples[chosen(lane)][row]);
                 let mut space = SideBySide::new(simd, nonnegative, 3);
-                let gaps = lanes.solve::<f64>(&mut space, (&mu, &[0.0; MOST_LANES]));
+                let gaps = lanes.solve::<f64>(&mut space, (&mu, &[0.0; MOST_LANES]), 1e-10);
                 (0..S::f64s::LEN)
                     .map(|lane| (gaps[lane], lanes.coefficients().iter().map(|a| a[lane]).collect()))
                     .collect()
@@ -259,7 +266,7 @@ mod tests {
                 for part in 0..20 {
                     let x = |lane, row| 1.0 + ((part * 31 + lane * 5 + row * (lane + 2)) as f64).cos();
                     let mut lanes = few.lanes(simd, nonnegative, x);
-                    let gaps = lanes.solve::<f64>(&mut space, (&[0.02; MOST_LANES], &[0.0; MOST_LANES]));
+                    let gaps = lanes.solve::<f64>(&mut space, (&[0.02; MOST_LANES], &[0.0; MOST_LANES]), 1e-10);
                     found += gaps[..S::f64s::LEN].iter().filter(|gap| **gap <= 1e-10).count();
                     assert!(
                         !nonnegative
@@ -287,8 +294,8 @@ mod tests {
     fn spoiled<S: Simd>(simd: S, few: &Few) {
         let mut lanes = few.lanes(simd, false, |_, row| [0.0, 1.0, 0.0, 0.0][row]);
         let mut space = SideBySide::new(simd, false, 3);
-        let gaps = lanes.solve::<f64>(&mut space, (&[1e-7; MOST_LANES], &[0.0; MOST_LANES]));
-        assert!(gaps[..S::f64s::LEN].iter().all(|gap| *gap > 1e-10), "{gaps:?}");
+        let gaps = lanes.solve::<f64>(&mut space, (&[1e-7; MOST_LANES], &[0.0; MOST_LANES]), 1e-10);
+        assert!(gaps.iter().all(|gap| gap.is_infinite()), "{gaps:?}");
     }
 
     #[test]

@@ -247,7 +247,7 @@ impl<'b, T: Scalar> Block<'b, T> {
                 mu[lane] = self.states[i].mu;
                 slacks[lane] = slack::<f64>(mu[lane], plan.coder.tolerance);
             }
-            let gaps = lanes.solve::<T>(&mut space, (&mu, &slacks));
+            let gaps = lanes.solve::<T>(&mut space, (&mu, &slacks), enough);
             for (lane, &i) in samples.iter().enumerate() {
                 let state = &mut self.states[i];
                 if gaps[lane] <= enough && state.excluded.is_none() {
