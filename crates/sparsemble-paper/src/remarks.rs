@@ -183,7 +183,8 @@ pub(crate) const UNSAID: [Remark; 24] = [
         words: "The codes are those of the features, which are what is seen of a pair; masses, errors and α are those of the \
                 patch, which is what will be asked for. So we read \"degrading the training data\" and Fig. 4 of §IV, where the \
                 approximation is compared with what was not degraded; §IV-B does not say whether the features are \
-                compared, too. In an earlier version they were, and BoostEx of *House* was 0.083 dB from the printed number.",
+                compared, too. They were until we saw that BoostEx was not near enough to the printed numbers: this reading, too, was \
+                taken after looking at the table.",
     },
     Remark {
         about: &[Table2, Fig7],

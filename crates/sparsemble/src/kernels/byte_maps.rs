@@ -36,25 +36,17 @@ pub(crate) struct ByteMaps {
 }
 
 impl ByteMaps {
-    /// Packs maps in this order; the outputs of all maps, one after the other, have these bytes and scales.
-    pub(crate) fn pack<T: Scalar>(
-        level: Level,
-        (rows, outputs): (usize, usize),
-        (bytes, scales): (&[i8], &[T]),
-        order: &[u32],
-    ) -> Self {
+    /// Packs the maps whose outputs, one after the other, have these bytes and scales.
+    pub(crate) fn pack<T: Scalar>(level: Level, (rows, outputs): (usize, usize), bytes: &[i8], scales: &[T]) -> Self {
         let (fours, width) = (rows.div_ceil(4), outputs.next_multiple_of(LANES));
-        let (mut data, mut units) =
-            (Aligned::zeros(order.len() * fours * width * 2), Aligned::zeros(order.len() * width));
-        for (map, &from) in order.iter().enumerate() {
-            let all = from as usize * outputs..(from as usize + 1) * outputs;
-            let columns = bytes[all.start * rows..all.end * rows].chunks_exact(rows);
-            for (output, (column, scale)) in columns.zip(&scales[all]).enumerate() {
-                units[map * width + output] = scale.to_f64() as f32;
-                for (r, &byte) in column.iter().enumerate() {
-                    let (place, above) = ((map * fours + r / 4) * width + output, 8 * (r % 4 / 2));
-                    data[place * 2 + r % 2] |= i16::from(byte.cast_unsigned()) << above;
-                }
+        let count = scales.len() / outputs;
+        let (mut data, mut units) = (Aligned::zeros(count * fours * width * 2), Aligned::zeros(count * width));
+        for (number, (column, scale)) in bytes.chunks_exact(rows).zip(scales).enumerate() {
+            let (map, output) = (number / outputs, number % outputs);
+            units[map * width + output] = scale.to_f64() as f32;
+            for (r, &byte) in column.iter().enumerate() {
+                let above = 8 * (r % 4 / 2);
+                data[((map * fours + r / 4) * width + output) * 2 + r % 2] |= i16::from(byte.cast_unsigned()) << above;
             }
         }
         Self { level, fours, width, data, units }
@@ -206,8 +198,7 @@ mod tests {
         {
             let bytes: Vec<i8> = (0..3 * outputs * rows).map(|i| (127.0 * wave(i * i)) as i8).collect();
             let scales: Vec<f32> = (0..3 * outputs).map(|i| 0.01 + 0.001 * (i % 7) as f32).collect();
-            // The second of three is the first that is packed.
-            let maps = ByteMaps::pack(level, (rows, outputs), (&bytes, &scales), &[1, 2]);
+            let maps = ByteMaps::pack(level, (rows, outputs), &bytes, &scales);
             let inputs: Vec<Vec<f32>> =
                 (0..11).map(|i| (0..rows).map(|r| 50.0 * wave(13 * i + 5 * r)).collect()).collect();
             let mut words = CoarseColumns::new(rows, 11);
@@ -217,7 +208,7 @@ mod tests {
             }
             let (mut sums, mut spreads) = (Columns::<f32>::zeros(outputs, 11), vec![0.0_f32; 11]);
             let names = [3, 0, 10, 7, 8];
-            let named = (&words, &names[..], &[0; 11][..]);
+            let named = (&words, &names[..], &[1; 11][..]);
             ByteMapper::new(rows, outputs).add(&maps, named, 0.5, (&mut sums, &mut spreads));
             for (i, input) in inputs.iter().enumerate() {
                 let norm = product_by_hand(input, input).sqrt();

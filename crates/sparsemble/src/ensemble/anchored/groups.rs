@@ -1,5 +1,7 @@
 //! Samples sorted by the atoms they have chosen.
 
+use std::ops::Range;
+
 /// The samples of each atom, in order.
 #[derive(Default)]
 pub(super) struct Groups {
@@ -9,11 +11,11 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Sorts samples by the atoms they have chosen, of `n_atoms`.
-    pub(super) fn sort(&mut self, chosen: &[u32], n_atoms: usize) {
+    /// Sorts these samples by the atoms they have chosen, of `n_atoms`.
+    pub(super) fn sort(&mut self, chosen: &[u32], samples: Range<usize>, n_atoms: usize) {
         self.ends.clear();
         self.ends.resize(n_atoms, 0);
-        for &atom in chosen {
+        for &atom in &chosen[samples.clone()] {
             self.ends[atom as usize] += 1;
         }
         let mut start = 0;
@@ -21,10 +23,10 @@ impl Groups {
             // For now the start; it moves to the end as the samples come in.
             start += std::mem::replace(end, start);
         }
-        self.samples.resize(chosen.len(), 0);
-        for (i, &atom) in (0..).zip(chosen) {
-            let place = &mut self.ends[atom as usize];
-            self.samples[*place] = i;
+        self.samples.resize(samples.len(), 0);
+        for i in samples {
+            let place = &mut self.ends[chosen[i] as usize];
+            self.samples[*place] = i as u32;
             *place += 1;
         }
     }
@@ -48,10 +50,10 @@ mod tests {
     #[test]
     fn groups_hold_the_samples_of_each_atom_in_order() {
         let mut groups = Groups::default();
-        groups.sort(&[2, 0, 2, 2, 0], 4);
+        groups.sort(&[2, 0, 2, 2, 0], 0..5, 4);
         assert_eq!([0, 1, 2, 3].map(|atom| groups.of(atom).to_vec()), [vec![1, 4], vec![], vec![0, 2, 3], vec![]]);
-        groups.sort(&[1, 0], 2);
-        assert_eq!([0, 1].map(|atom| groups.of(atom).to_vec()), [vec![1], vec![0]]);
-        assert_eq!(groups.all(), [1, 0]);
+        groups.sort(&[0, 1, 1, 0], 2..4, 2);
+        assert_eq!([0, 1].map(|atom| groups.of(atom).to_vec()), [vec![3], vec![2]]);
+        assert_eq!(groups.all(), [3, 2]);
     }
 }

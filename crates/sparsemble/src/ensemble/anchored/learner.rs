@@ -134,7 +134,7 @@ impl AnchoredLearner {
         let anchors = self.draw(pairs, (frame, &features), draw, run.part(0..1, 10))?;
         let mut groups = Groups::default();
         let chosen = assign(pairs, (frame, &features), &anchors, run.part(1..5, 10))?;
-        groups.sort(&chosen, anchors.n_atoms());
+        groups.sort(&chosen, 0..chosen.len(), anchors.n_atoms());
         let maps = self.solve(pairs, frame, &groups, run.part(5..10, 10))?;
         AnchoredMember::new(anchors, maps)
     }

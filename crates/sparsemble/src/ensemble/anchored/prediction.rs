@@ -1,5 +1,7 @@
 //! What the members make of a block of inputs: each input by the map of its atom, the inputs of an atom together.
 
+use std::ops::Range;
+
 use fearless_simd::{dispatch, prelude::*};
 
 use crate::error::Result;
@@ -18,6 +20,9 @@ use super::member::AnchoredMember;
 
 /// Inputs whose outputs are made at a time: so many that every cell has some, and no list is read for one input.
 pub(crate) const ANCHORED_BLOCK: usize = 1 << 14;
+
+/// Inputs that go through all maps together: so many that most atoms have several, and few enough for the nearer caches.
+const MAPPED: usize = 1 << 13;
 
 /// Inputs that go through a map at a time.
 const GROUP: usize = choice::BLOCK;
@@ -55,10 +60,9 @@ enum PackedMaps<T> {
 
 impl<T: Scalar> Packed<T> {
     pub(super) fn new(frame: &Frame<T>, members: &[AnchoredMember<T>], beta: &[f64]) -> Self {
-        let anchors = Anchors::in_cells(&members.iter().map(AnchoredMember::anchors).collect::<Vec<_>>());
-        let member = |((member, &weight), order): ((&AnchoredMember<T>, &f64), &[u32])| {
+        let member = |(member, &weight): (&AnchoredMember<T>, &f64)| {
             let maps = member.maps();
-            PackedMember { n_atoms: maps.n_atoms(), maps: pack(maps, order), weight }
+            PackedMember { n_atoms: maps.n_atoms(), maps: pack(maps), weight }
         };
         let outputs = frame.outputs();
         let transposed = outputs.view().transposed().to_matrix();
@@ -66,8 +70,8 @@ impl<T: Scalar> Packed<T> {
             sizes: [frame.features(), frame.directions(), frame.common(), outputs].map(Matrix::columns),
             n_inputs: frame.n_inputs(),
             before: stacked(&[frame.features(), frame.directions(), frame.common()]),
-            members: members.iter().zip(beta).zip(anchors.orders()).map(member).collect(),
-            anchors,
+            anchors: Anchors::in_cells(&members.iter().map(AnchoredMember::anchors).collect::<Vec<_>>()),
+            members: members.iter().zip(beta).map(member).collect(),
             after: stacked(&[&transposed]),
         }
     }
@@ -94,12 +98,9 @@ impl<T: Scalar> Packed<T> {
             chosen: vec![Vec::new(); self.anchors.n_members()],
             groups: Groups::default(),
             directions: Columns::zeros(n_directions, ANCHORED_BLOCK * usize::from(self.has(false))),
-            seen: CoarseColumns::new(n_directions, ANCHORED_BLOCK * usize::from(self.has(true))),
             words: CoarseColumns::new(n_directions, ANCHORED_BLOCK * usize::from(self.has(true))),
             mapper: ByteMapper::new(n_directions, n_parts),
             sums: Columns::zeros(n_parts, ANCHORED_BLOCK),
-            squares: Vec::with_capacity(ANCHORED_BLOCK),
-            places: Vec::with_capacity(ANCHORED_BLOCK),
             after: Store::new(&self.after, GROUP),
         }
     }
@@ -112,20 +113,17 @@ pub(super) fn stacked<T: Scalar>(matrices: &[&Matrix<T>]) -> Panels<T> {
     Panels::pack(best_level(), (matrices[0].rows(), columns.len()), |c| columns[c], |_| T::ONE)
 }
 
-/// The maps, in this order.
-fn pack<T: Scalar>(maps: &Maps<T>, order: &[u32]) -> PackedMaps<T> {
+fn pack<T: Scalar>(maps: &Maps<T>) -> PackedMaps<T> {
     // Who computes in doubles wants more digits than sixteen bits have.
     if let (Kept::Byte { values, scales }, true) = (maps.kept(), T::EPSILON.to_f64() > f64::from(f32::EPSILON) / 2.0) {
-        let size = (maps.n_inputs(), maps.n_outputs());
-        return PackedMaps::Bytes(ByteMaps::pack(best_level(), size, (values, scales), order));
+        return PackedMaps::Bytes(ByteMaps::pack(best_level(), (maps.n_inputs(), maps.n_outputs()), values, scales));
     }
     let mut columns = Matrix::zeros(maps.n_inputs(), maps.n_outputs());
-    let mut pack = |&atom: &u32| {
-        let atom = atom as usize;
+    let mut pack = |atom: usize| {
         (0..maps.n_outputs()).for_each(|j| maps.copy_column(atom * maps.n_outputs() + j, columns.column_mut(j)));
         stacked(&[&columns])
     };
-    PackedMaps::Floats(order.iter().map(&mut pack).collect())
+    PackedMaps::Floats((0..maps.n_atoms()).map(&mut pack).collect())
 }
 
 /// What a thread needs to predict.
@@ -142,17 +140,11 @@ pub(crate) struct Predictor<'a, T> {
     groups: Groups,
     /// R·u of all inputs; they and the sums are looked up in any order, so each begins with a line of the cache.
     directions: Columns<T>,
-    /// The same in whole numbers, as the inputs come, and in the order of the choice. Of all there is only what the members
-    /// want.
-    seen: CoarseColumns,
+    /// The same in whole numbers. Of both there is only what the members want.
     words: CoarseColumns,
     mapper: ByteMapper,
-    /// Σ β_l Q_l R·u of all inputs, in the order of the choice.
+    /// Σ β_l Q_l R·u of all inputs.
     sums: Columns<T>,
-    /// Σ β_l ‖Q_l R·u‖², likewise.
-    squares: Vec<T>,
-    /// The place of each input in that order.
-    places: Vec<u32>,
     after: Store<T>,
 }
 
@@ -172,17 +164,18 @@ impl<T: Scalar> Predictor<'_, T> {
         spreads: &mut [T],
     ) -> Result<()> {
         let n_outputs = self.packed.sizes[2];
-        (0..values.len() / n_outputs).for_each(|i| self.sums.padded_mut(i).fill(T::ZERO));
-        self.squares.clear();
-        self.squares.resize(spreads.len(), T::ZERO);
+        let count = values.len() / n_outputs;
+        (0..count).for_each(|i| self.sums.padded_mut(i).fill(T::ZERO));
+        spreads.fill(T::ZERO);
         self.look(read, values)?;
         self.chooser.choose(&mut self.chosen);
-        self.put_in_order();
-        (0..self.packed.members.len()).for_each(|number| self.map(number));
+        for start in (0..count).step_by(MAPPED) {
+            let part = start..(start + MAPPED).min(count);
+            (0..self.packed.members.len()).for_each(|number| self.map(number, part.clone(), spreads));
+        }
         for (number, values) in values.chunks_mut(GROUP * n_outputs).enumerate() {
             let first = number * GROUP;
-            let places = &self.places[first..first + values.len() / n_outputs];
-            let sums = places.iter().map(|&place| self.sums.column(place as usize));
+            let sums = (first..first + values.len() / n_outputs).map(|i| self.sums.column(i));
             multiply(&self.packed.after, sums, &mut self.after);
             let spreads = spreads.get_mut(first..).unwrap_or_default();
             dispatch!(best_level(), simd => self.finish(simd, first, values, spreads));
@@ -194,7 +187,7 @@ impl<T: Scalar> Predictor<'_, T> {
     fn look(&mut self, mut read: impl FnMut(usize, &mut [T]) -> Result<T>, values: &mut [T]) -> Result<()> {
         let n_outputs = self.packed.sizes[2];
         self.offsets.clear();
-        self.seen.clear();
+        self.words.clear();
         for (number, values) in values.chunks_mut(GROUP * n_outputs).enumerate() {
             let inputs = &mut self.inputs[..values.len() / n_outputs * self.packed.n_inputs];
             for (slot, input) in inputs.chunks_exact_mut(self.packed.n_inputs).enumerate() {
@@ -216,7 +209,7 @@ impl<T: Scalar> Predictor<'_, T> {
             self.chooser.push(simd, features);
             let (directions, rest) = rest.split_at(n_directions);
             if wants_words {
-                self.seen.push(simd, directions, product_by(simd, directions, directions).sqrt());
+                self.words.push(simd, directions, product_by(simd, directions, directions).sqrt());
             }
             if wants_floats {
                 self.directions.padded_mut(first + slot)[..n_directions].copy_from_slice(directions);
@@ -225,23 +218,11 @@ impl<T: Scalar> Predictor<'_, T> {
         }
     }
 
-    /// Puts what is kept of the inputs into the order of the choice.
-    fn put_in_order(&mut self) {
-        let order = self.chooser.order();
-        self.places.resize(order.len(), 0);
-        for (place, &input) in order.iter().enumerate() {
-            self.places[input as usize] = place as u32;
-        }
-        if self.packed.has(true) {
-            self.words.load_named(&self.seen, order);
-        }
-    }
-
-    /// Adds what a member makes of all inputs, atom by atom.
-    fn map(&mut self, number: usize) {
-        let (member, chosen, order) = (&self.packed.members[number], &self.chosen[number], self.chooser.order());
-        let (sums, spreads) = (&mut self.sums, &mut self.squares[..]);
-        self.groups.sort(chosen, member.n_atoms);
+    /// Adds what a member makes of these inputs, atom by atom.
+    fn map(&mut self, number: usize, part: Range<usize>, spreads: &mut [T]) {
+        let (member, chosen) = (&self.packed.members[number], &self.chosen[number]);
+        let sums = &mut self.sums;
+        self.groups.sort(chosen, part, member.n_atoms);
         match &member.maps {
             PackedMaps::Bytes(maps) => {
                 let inputs = (&self.words, self.groups.all(), chosen.as_slice());
@@ -250,7 +231,7 @@ impl<T: Scalar> Predictor<'_, T> {
             PackedMaps::Floats(maps) => {
                 for (atom, map) in maps.iter().enumerate() {
                     for samples in self.groups.of(atom).chunks(GROUP) {
-                        let columns = samples.iter().map(|&i| self.directions.column(order[i as usize] as usize));
+                        let columns = samples.iter().map(|&i| self.directions.column(i as usize));
                         multiply(map, columns, &mut Add { weight: T::from_f64(member.weight), samples, sums, spreads });
                     }
                 }
@@ -267,9 +248,8 @@ impl<T: Scalar> Predictor<'_, T> {
             for (value, &part) in value.iter_mut().zip(self.after.of(slot)) {
                 *value = *value + part + offset;
             }
-            let place = self.places[first + slot] as usize;
             if let Some(spread) = spreads.get_mut(slot) {
-                *spread = self.squares[place] - energy(self.sums.padded(place));
+                *spread -= energy(self.sums.padded(first + slot));
             }
         }
     }
