@@ -3,12 +3,14 @@
 use anyhow::Result;
 use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
-use sparsemble::clustering::{Clusters, Coded, Duplicates, FirstCenters, GraphForm, Preparation, SpectralClustering};
+use sparsemble::clustering::{
+    Clusters, Coded, Duplicates, FirstCenters, GraphForm, Preparation, Prepared, Scaling, SpectralClustering,
+};
 use sparsemble::graph::GraphKind;
 use sparsemble::kmeans::{KMeansInit, WeightedKMeans};
 use sparsemble::matrix_file::{Classes, LabelledSamples};
 use sparsemble::metrics::Agreement;
-use sparsemble::{Draw, Matrix, Run};
+use sparsemble::{Draw, Matrix, MatrixView, Run};
 
 use crate::printed;
 
@@ -38,11 +40,17 @@ pub enum Grouper {
     Ensemble,
     /// The same on random halves of the samples.
     EnsembleHalves,
+    /// Nearest neighbours, and the spectral step of the search.
+    NeighboursSearchedStep,
+    /// What a search from plain settings found that never saw these data sets, see [`Searched`].
+    Searched,
+    /// The same on random halves of the samples.
+    SearchedHalves,
 }
 
 impl Grouper {
     /// All of them; those of the paper come first, in its order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::L1Graph,
         Self::BoostEx,
         Self::RandExAv,
@@ -54,6 +62,9 @@ impl Grouper {
         Self::NeighboursHalves,
         Self::Ensemble,
         Self::EnsembleHalves,
+        Self::NeighboursSearchedStep,
+        Self::Searched,
+        Self::SearchedHalves,
     ];
 
     /// As the paper writes it.
@@ -70,6 +81,9 @@ impl Grouper {
             Self::NeighboursHalves => "10 neighbours, our step, halves",
             Self::Ensemble => "ensemble",
             Self::EnsembleHalves => "ensemble, halves",
+            Self::NeighboursSearchedStep => "10 neighbours, searched step",
+            Self::Searched => "searched ensemble",
+            Self::SearchedHalves => "searched ensemble, halves",
         }
     }
 
@@ -79,7 +93,32 @@ impl Grouper {
     }
 
     fn halves(self) -> bool {
-        matches!(self, Self::NeighboursHalves | Self::EnsembleHalves)
+        matches!(self, Self::NeighboursHalves | Self::EnsembleHalves | Self::SearchedHalves)
+    }
+
+    fn searched(self) -> bool {
+        matches!(self, Self::NeighboursSearchedStep | Self::Searched | Self::SearchedHalves)
+    }
+}
+
+/// The setting in which the search of docs/DEFAULTS.md ends: no label of a set of Table 3 took part in it.
+pub(crate) struct Searched;
+
+impl Searched {
+    /// As `sparsemble cluster --method` takes it.
+    pub(crate) const GRAPH: &str = "boost-km:members=10,refinements=1,sharpness=2,nonnegative";
+    /// Of the eigenvalues, for as many eigenvectors as clusters.
+    pub(crate) const POWER: f64 = 1.0;
+    /// Features are divided by their ranges if the largest is more than so many times the lower quartile.
+    pub(crate) const KINDS: f64 = 3.0;
+
+    fn prepare(samples: MatrixView<'_, f32>, run: Run<'_>) -> Result<Prepared<f32>> {
+        let usual = Preparation { scale: Scaling::None, ..Preparation::default() };
+        let prepared = usual.prepare(samples, None, run)?;
+        if prepared.ranges.is_some_and(|ranges| ranges.ratio() > Self::KINDS) {
+            return Ok(Preparation { scale: Scaling::Range, ..usual }.prepare(samples, None, run)?);
+        }
+        Ok(prepared)
     }
 }
 
@@ -149,6 +188,7 @@ impl Grouping {
             Grouper::BoostKm => format!("boost-km:members={members},samples_per_atom={}", self.samples_per_center),
             Grouper::AltOpt => format!("alt-opt:atoms={},lambda={}", self.n_atoms, self.lambda),
             Grouper::Ensemble | Grouper::EnsembleHalves => self.ensemble.clone(),
+            Grouper::Searched | Grouper::SearchedHalves => Searched::GRAPH.into(),
             _ => "neighbours:count=10".into(),
         };
         Ok(text.parse()?)
@@ -246,6 +286,9 @@ fn step(method: Grouper, n_clusters: usize) -> SpectralClustering {
             ..SpectralClustering::ng(n_clusters)
         },
         Grouper::Neighbours => SpectralClustering::ng(n_clusters),
+        searched if searched.searched() => {
+            SpectralClustering { power: Searched::POWER, ..SpectralClustering::ng(n_clusters) }
+        }
         _ => SpectralClustering::new(Clusters::Count(n_clusters)),
     }
 }
@@ -258,11 +301,14 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// A run for each seed. Only *ensemble* has a graph of its own in each; the others differ by their K-Means.
+    /// A run for each seed. Only our ensembles have a graph of their own in each; the others differ by their K-Means.
     fn run(&self, part: &Part, seeds: std::ops::Range<u64>, grouped: &mut Grouped, run: Run<'_>) -> Result<()> {
         let count = (seeds.end - seeds.start) as usize;
         let steps = |from: usize, to: usize| run.part(from..to, count * STEPS);
-        let prepared = Preparation::default().prepare(part.samples.view(), None, steps(0, 0))?;
+        let prepared = match self.method.searched() {
+            true => Searched::prepare(part.samples.view(), steps(0, 0))?,
+            false => Preparation::default().prepare(part.samples.view(), None, steps(0, 0))?,
+        };
         let duplicates = Duplicates::find(prepared.samples.view(), steps(0, 0))?;
         let samples = duplicates.merge(prepared.samples)?;
         let masses = duplicates.multiplicities();
@@ -272,7 +318,7 @@ impl Work<'_> {
             let (labels, converged) = if self.method == Grouper::KMeans {
                 self.means(&samples, &masses, seed, steps(begun, ended))?
             } else {
-                if graph.is_none() || self.method == Grouper::Ensemble {
+                if graph.is_none() || matches!(self.method, Grouper::Ensemble | Grouper::Searched) {
                     let start = ProcessTime::now();
                     let kind = self.settings.graph(self.method)?;
                     let codes = Coded::of(&kind, samples.view(), Some(&masses), seed, steps(begun, coded))?;

@@ -215,8 +215,9 @@ pub(crate) const UNSAID: [Remark; 24] = [
                 their labels are copied. The settings of *ensemble* (30 members, T/8 atoms, codes to the eighth power, \
                 twice as many eigenvectors, weights λ¹⁰) were chosen among about a hundred variants by their accuracy on \
                 the five sets of the paper, with other seeds: they are the same for all data, but how well they do here is \
-                not how well they do on data nobody has seen. `docs/DEFAULTS.md` compares them with others on 25 sets that \
-                are not here, where by a rule written first they stayed. *Max* and *avg* are read as those of several K-Means on one \
+                not how well they do on data nobody has seen. *Searched ensemble* has the settings that a search from the \
+                paper's BoostKM ends in on 25 sets that are not here (`docs/DEFAULTS.md`): no label of these sets took \
+                part in it. *Max* and *avg* are read as those of several K-Means on one \
                 graph, each from random vertices, as only these are as far apart as the printed ones.",
     },
 ];

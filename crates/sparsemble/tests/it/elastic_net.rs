@@ -89,7 +89,8 @@ fn relative_prices_are_those_of_each_sample_and_scale_with_atoms_and_samples() {
     for (i, largest) in largest.into_iter().enumerate() {
         let x = problem.samples.column(i);
         let energy: f64 = x.iter().map(|x| x * x).sum();
-        let absolute = ElasticNet { tolerance: 1e-10, ..ElasticNet::new(0.1 * largest, 0.0125 * largest.powi(2) / energy) };
+        let absolute =
+            ElasticNet { tolerance: 1e-10, ..ElasticNet::new(0.1 * largest, 0.0125 * largest.powi(2) / energy) };
         let sample = Matrix::from_columns(x.to_vec(), 15, 1).unwrap();
         let alone = problem.encode_as(&absolute, Samples::new(sample.view()));
         let pairs = code(&coding, i).into_iter().zip(code(&alone, 0));
