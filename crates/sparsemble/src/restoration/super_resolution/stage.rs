@@ -92,12 +92,12 @@ impl<T: Scalar> Stage<'_, T> {
             let number = part.start / ROWS;
             let mut none: &mut [U] = &mut [];
             let mut doubts = doubts.get(number).map(piece);
-            let target = Target {
+            let mut target = Target {
                 samples: &mut piece(&samples[number]),
                 doubts: doubts.as_deref_mut().unwrap_or(&mut none),
                 write: &target.write,
             };
-            blocks.average(rows.start + part.start..rows.start + part.end, target);
+            blocks.average(rows.start + part.start..rows.start + part.end, &mut target);
             Ok(())
         };
         run.silent().map_blocks(rows.len(), ROWS, || (), average).map(drop)
@@ -169,7 +169,7 @@ struct Blocks<'a, T> {
 impl<T: Scalar> Blocks<'_, T> {
     /// The mean of all blocks over each pixel of the enlarged picture in these rows of the small one, and, if there is a place
     /// for that, how far apart blocks and members are.
-    fn average<U>(&self, rows: Range<usize>, target: Target<'_, U, impl Fn(T, T) -> (U, U)>) {
+    fn average<U>(&self, rows: Range<usize>, target: &mut Target<'_, U, impl Fn(T, T) -> (U, U)>) {
         match self.windows.scale {
             2 => self.average_by::<2, U>(rows, target),
             3 | 6 => self.average_by::<3, U>(rows, target),
@@ -179,7 +179,7 @@ impl<T: Scalar> Blocks<'_, T> {
     }
 
     /// The same, N neighbouring pixels at a time; the scale is a multiple of N.
-    fn average_by<const N: usize, U>(&self, rows: Range<usize>, target: Target<'_, U, impl Fn(T, T) -> (U, U)>) {
+    fn average_by<const N: usize, U>(&self, rows: Range<usize>, target: &mut Target<'_, U, impl Fn(T, T) -> (U, U)>) {
         let scale = self.windows.scale;
         let mut samples = target.samples.as_chunks_mut::<N>().0.iter_mut();
         let mut doubts = target.doubts.as_chunks_mut::<N>().0.iter_mut();
