@@ -143,13 +143,13 @@ impl<S: Simd> Lanes<'_, S> {
     fn gaps(&self, mu: &[f64; MOST_LANES], enough: f64) -> [f64; MOST_LANES] {
         let (n_atoms, zero) = (self.n_atoms(), S::f64s::splat(self.simd, 0.0));
         let (mut penalty, mut with_sample, mut with_itself, mut left) = (zero, zero, zero, [zero; MOST_ATOMS]);
-        for j in 0..n_atoms {
+        for (j, left) in left[..n_atoms].iter_mut().enumerate() {
             let row = &self.few.gram[j * n_atoms..][..n_atoms];
             let mut image = zero;
             for (&a, &entry) in self.coefficients.iter().zip(row) {
                 image = a.mul_add(entry, image);
             }
-            left[j] = self.correlations[j] - image;
+            *left = self.correlations[j] - image;
             penalty += self.coefficients[j].abs();
             with_sample = self.coefficients[j].mul_add(self.correlations[j], with_sample);
             with_itself = self.coefficients[j].mul_add(image, with_itself);

@@ -48,7 +48,20 @@ pub(super) struct SideBySide<S: Simd> {
 #[derive(Clone, Copy)]
 struct Atoms(u32);
 
-impl Iterator for Atoms {
+/// What is left of them.
+struct EachAtom(u32);
+
+impl IntoIterator for Atoms {
+    type Item = usize;
+    type IntoIter = EachAtom;
+
+    #[inline(always)]
+    fn into_iter(self) -> EachAtom {
+        EachAtom(self.0)
+    }
+}
+
+impl Iterator for EachAtom {
     type Item = usize;
 
     #[inline(always)]
@@ -175,7 +188,7 @@ impl<S: Simd> SideBySide<S> {
         let (zero, none) = (self.splat(0.0), self.splat(NONE));
         let waited = self.is_some(self.waiting);
         let (mut outside, mut correlation) = (zero, zero);
-        for j in self.present(pivots.entering) {
+        for j in Self::present(pivots.entering) {
             let here = self.is_atom(pivots.entering, j);
             let left = self.rows[place(j, j)] - self.splat(IN_SPAN * self.energies[j]);
             outside = here.select(left, outside);
@@ -200,7 +213,7 @@ impl<S: Simd> SideBySide<S> {
             leaving = first.select(self.splat(j as f64), leaving);
         }
         let found = self.is_some(leaving);
-        for j in Atoms(self.members.0 | self.present(newcomers).0) {
+        for j in Atoms(self.members.0 | Self::present(newcomers).0) {
             let a = self.coefficients[j];
             let moves = found & self.signs[j].abs().simd_gt(zero);
             let a = moves.select(a - weight * coordinates[j] * signs, a);
@@ -216,7 +229,7 @@ impl<S: Simd> SideBySide<S> {
     #[inline(always)]
     fn pivot(&mut self, pivots: &Pivots<S>) {
         let (zero, one) = (self.splat(0.0), self.splat(1.0));
-        for j in self.present(pivots.entering) {
+        for j in Self::present(pivots.entering) {
             let enters = self.is_atom(pivots.entering, j);
             self.signs[j] = enters.select(self.waiting_signs, self.signs[j]);
             self.wanted[j] -= enters.select(self.mu * self.waiting_signs, zero);
@@ -226,7 +239,7 @@ impl<S: Simd> SideBySide<S> {
         let direction = self.is_some(pivots.entering).select(one, -one);
         let mut column = self.column(atoms);
         let (mut pivot, mut wanted) = (one, zero);
-        for j in self.present(atoms) {
+        for j in Self::present(atoms) {
             let here = self.is_atom(atoms, j);
             pivot = here.select(column[j], pivot);
             wanted = here.select(self.wanted[j], wanted);
@@ -246,7 +259,7 @@ impl<S: Simd> SideBySide<S> {
             }
             rest = below;
         }
-        for j in self.present(pivots.leaving) {
+        for j in Self::present(pivots.leaving) {
             let leaves = self.is_atom(pivots.leaving, j);
             self.wanted[j] += leaves.select(self.mu * self.signs[j], zero);
             self.signs[j] = leaves.select(zero, self.signs[j]);
@@ -258,13 +271,13 @@ impl<S: Simd> SideBySide<S> {
     fn column(&self, atoms: S::f64s) -> PerAtom<S> {
         let (zero, one) = (self.splat(0.0), self.splat(1.0));
         let mut column = [zero; MOST_ATOMS];
-        for j in self.present(atoms) {
+        for j in Self::present(atoms) {
             let here = self.is_atom(atoms, j).select(one, zero);
             for (sum, &entry) in column.iter_mut().zip(&self.rows[place(j, 0)..=place(j, j)]) {
                 *sum = entry.mul_add(here, *sum);
             }
-            for i in j + 1..self.energies.len() {
-                column[i] = self.rows[place(i, j)].mul_add(here, column[i]);
+            for (i, sum) in column.iter_mut().enumerate().take(self.energies.len()).skip(j + 1) {
+                *sum = self.rows[place(i, j)].mul_add(here, *sum);
             }
         }
         column
@@ -272,7 +285,7 @@ impl<S: Simd> SideBySide<S> {
 
     /// The atoms that are the pivot of any lane.
     #[inline(always)]
-    fn present(&self, atoms: S::f64s) -> Atoms {
+    fn present(atoms: S::f64s) -> Atoms {
         let mut bits = 0;
         for lane in 0..S::f64s::LEN {
             bits |= if atoms[lane] >= 0.0 { 1 << atoms[lane] as u32 } else { 0 };
