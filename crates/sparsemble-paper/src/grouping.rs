@@ -305,9 +305,10 @@ impl Work<'_> {
     fn run(&self, part: &Part, seeds: std::ops::Range<u64>, grouped: &mut Grouped, run: Run<'_>) -> Result<()> {
         let count = (seeds.end - seeds.start) as usize;
         let steps = |from: usize, to: usize| run.part(from..to, count * STEPS);
-        let prepared = match self.method.searched() {
-            true => Searched::prepare(part.samples.view(), steps(0, 0))?,
-            false => Preparation::default().prepare(part.samples.view(), None, steps(0, 0))?,
+        let prepared = if self.method.searched() {
+            Searched::prepare(part.samples.view(), steps(0, 0))?
+        } else {
+            Preparation::default().prepare(part.samples.view(), None, steps(0, 0))?
         };
         let duplicates = Duplicates::find(prepared.samples.view(), steps(0, 0))?;
         let samples = duplicates.merge(prepared.samples)?;

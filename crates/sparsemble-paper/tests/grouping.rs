@@ -42,7 +42,8 @@ fn every_method_finds_the_wines_better_than_chance() {
     let (cells, _) = outcome(&settings(), folder.path());
     assert_eq!(cells.len(), Grouper::ALL.len());
     for cell in &cells {
-        let halves = matches!(cell.method, Grouper::EnsembleHalves | Grouper::NeighboursHalves);
+        let halves =
+            matches!(cell.method, Grouper::EnsembleHalves | Grouper::NeighboursHalves | Grouper::SearchedHalves);
         assert_eq!(cell.accuracies.len(), if halves { 2 } else { 3 }, "{:?}", cell.method);
         assert!(cell.accuracies.iter().all(|accuracy| (0.45..=1.0).contains(accuracy)), "{cell:?}");
         assert!(cell.information.iter().all(|information| (0.05..=1.0).contains(information)), "{cell:?}");

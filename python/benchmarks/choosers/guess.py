@@ -16,8 +16,8 @@ import numpy as np
 from shared.contest import Result
 from shared.records import Records, progress
 
-from choosers.search import Settings
 from choosers.judge import Difference
+from choosers.search import Settings
 from choosers.suite import suite
 from choosers.trials import part
 

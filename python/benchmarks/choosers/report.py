@@ -19,11 +19,11 @@ this, nor does any copy or part of them. The rule was written before the first f
   draws. Settings are compared source by source; errors are standard errors over the sources.
 - **The start** is plain: the paper's BoostKM (samples centred and of unit norm, features as they are, centres
   as atoms, codes with signs and as they are, no moves of atoms) with 30 members of T/8 atoms, and the step of
-  Ng, Jordan and Weiss (as many eigenvectors as clusters, all the same). That the graph is one of stacked codes
-  is no part of the search: of the paper's it is the one that need not be formed.
+  Ng, Jordan and Weiss (as many eigenvectors as clusters, all the same). That the graph is one of stacked
+  codes is no part of the search: of the paper's it is the one that need not be formed.
 - **The search** goes through the ways in the order of the table below, the values of each as they are there,
-  everything else as it is then. Where all values cost the same (scale, sharpness, power) the best mean
-  is taken, as there is nothing else to prefer. Where they do not, the cheapest that is not worse than the best
+  everything else as it is then. Where all values cost the same (scale, sharpness, power) the best mean is
+  taken, as there is nothing else to prefer. Where they do not, the cheapest that is not worse than the best
   by more than one standard error. It ends when a pass changes nothing, or after three.
 - **Confirmation**, with draws that took no part: what was found is the choice if it is better than the start
   by more than two standard errors; if not, the start is. Whatever else is in that table does not choose.
@@ -32,9 +32,9 @@ this, nor does any copy or part of them. The rule was written before the first f
 """
 
 SEARCH = """\
-`graph` is by centres (`boost-km`) or examples (`ensemble`); a number for `scale` divides features by their ranges
-where the largest is more than so many times the lower quartile. Scores are points beside the value that was in
-force; that which is taken is bold.
+`graph` is by centres (`boost-km`) or examples (`ensemble`); a number for `scale` divides features by their
+ranges where the largest is more than so many times the lower quartile. Scores are points beside the value
+that was in force; that which is taken is bold.
 """
 
 GUESSING = """\

@@ -61,8 +61,8 @@ WAYS: dict[str, tuple[Any, ...]] = {
     "vectors": (1.0, 1.5, 2.0, 3.0),
     "power": (0.0, 1.0, 5.0, 10.0, 20.0),
 }
-"""What each could be, in the order in which they are searched, the cheapest first. The most atoms, 2048, bound
-the cost and matter to none of these sets."""
+"""What each could be, in the order in which they are searched, the cheapest first. The most atoms, 2048,
+bound the cost and matter to none of these sets."""
 FREE = ("scale", "sharpness", "power")
 """The ways whose values all cost the same."""
 
