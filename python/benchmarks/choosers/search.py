@@ -34,7 +34,7 @@ def run(settings: Settings, records: Records) -> None:
     _confirm(records, "plain", PLAIN, confirming)
     chosen = found if better.counts else PLAIN
     _confirm(records, "the choice", chosen, confirming)
-    _confirm(records, "the default before", BEFORE, confirming)
+    _confirm(records, "the default", BEFORE, confirming)
     for graph in ("boost-ex", "rand-ex-av"):
         _confirm(records, f"{graph}, else the choice", replace(chosen, graph=graph), confirming)
     neighbours = replace(chosen, graph="neighbours")
