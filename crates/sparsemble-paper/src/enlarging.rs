@@ -98,9 +98,6 @@ pub struct Enlarging {
     pub patch_side: usize,
     /// The training pairs that are drawn; those that are nearly flat are then taken out.
     pub drawn_pairs: usize,
-    /// The features of a pair, from the first, that boosting takes its errors of: those of the patch, y of §IV-B, as the
-    /// errors of §IV are those of what was not degraded.
-    pub n_judged: usize,
     /// Whether pictures are cropped to even sides before pairs are made of them.
     pub aligned: bool,
     /// A training pair stays if the variance of its patch is above this, in squared grey levels.
@@ -133,7 +130,6 @@ impl Enlarging {
             scale: printed::ENLARGEMENT,
             patch_side: printed::PAIR_SIDE,
             drawn_pairs: printed::TRAINING_PAIRS,
-            n_judged: printed::PAIR_SIDE * printed::PAIR_SIDE,
             aligned: false,
             min_variance: TrainingPairs::default().min_variance,
             n_atoms: printed::PAIR_ATOMS,
@@ -186,7 +182,8 @@ impl Enlarging {
         let &Self { n_atoms, n_models, seed, iterations, .. } = self;
         let (samples, phi, coder) = (pairs.samples().view(), pairs.layout().seen()?, OneSparse::default());
         let (examples, centers) = (Examples { n_atoms }, Centers::new(n_atoms));
-        let n_judged = Some(self.n_judged);
+        // Errors of §IV are those of what was not degraded: of a pair, the patch, y of §IV-B.
+        let n_judged = Some(pairs.layout().n_hi());
         let boost = |learner| Boost { n_models, seed, phi: Some(&phi), n_judged, ..Boost::new(learner, &coder) };
         let stacked = match method {
             Enlarger::Bicubic | Enlarger::BackProjected | Enlarger::PairDictOfYang => return Ok(None),

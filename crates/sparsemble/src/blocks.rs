@@ -85,10 +85,12 @@ impl<'a> Run<'a> {
     #[cfg(feature = "io")]
     pub const HELD: u64 = 1 << 30;
 
-    /// Puts what a call keeps of all samples between two passes into files of this folder, if it takes more than `above`
-    /// bytes: boosting does so with approximations and codes (feature `io`). The results are the same bits.
+    /// Puts what a call keeps of all samples between two passes into files of this folder: boosting does so with
+    /// approximations and codes, if the approximations are more than `above` bytes (feature `io`). The results are the same
+    /// bits.
     ///
-    /// The files have no names and are gone with the call, however it ends. Without a folder everything is held in memory.
+    /// The files have no names and are gone with what uses them, however that ends. Without a folder everything is held in
+    /// memory.
     #[cfg(feature = "io")]
     #[must_use]
     pub fn scratch_in(self, folder: &'a std::path::Path, above: u64) -> Self {
@@ -156,6 +158,7 @@ impl<'a> Run<'a> {
 
     fn workers(&self, blocks: usize) -> usize {
         let wanted = match self.threads {
+            0 if blocks <= 1 => 1, // to ask takes longer than a small block
             0 => std::thread::available_parallelism().map_or(1, NonZero::get),
             n => n,
         };
@@ -215,7 +218,8 @@ impl<'a> Run<'a> {
     /// The worker is a trait object, so that all that belongs to threads is compiled once and not for each kind of work.
     fn on_threads(&self, queue: &Queue, worker: &(dyn Fn(&Pulse<'_>) + Sync)) {
         let pulse = Pulse { queue, tell: self.progress, caller: None, work: Cell::new(0) };
-        if self.workers(queue.blocks()) == 1 {
+        let workers = self.workers(queue.blocks());
+        if workers == 1 {
             // Without what only several need: that takes as long as a step with few samples and few atoms.
             worker(&pulse);
             return;
@@ -223,7 +227,7 @@ impl<'a> Run<'a> {
         // One beat that waits to be heard is as good as many.
         let (sender, beats) = sync_channel(1);
         std::thread::scope(|scope| {
-            for _ in 1..self.workers(queue.blocks()) {
+            for _ in 1..workers {
                 let caller = Some(sender.clone());
                 scope.spawn(move || worker(&Pulse { queue, tell: None, caller, work: Cell::new(0) }));
             }

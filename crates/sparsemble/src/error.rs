@@ -121,7 +121,6 @@ impl Error {
             (ErrorKind::NotFound, "read") => "; check the name and the folder",
             (ErrorKind::NotFound, _) => "; make its folder first, or choose another",
             (ErrorKind::PermissionDenied, _) => "; change its permissions, or choose another",
-            (ErrorKind::StorageFull, _) => "; make room there, or choose another folder",
             _ => "",
         };
         Self::Io { action, path: path.display().to_string(), kind: error.kind(), reason: format!("{error}{fix}") }

@@ -6,7 +6,7 @@ from shared.contest import Result
 from shared.records import Records
 
 from choosers.judge import Difference, Draws, Marks, marks
-from choosers.settings import BEFORE, FREE, PLAIN, WAYS, Setting, along, text
+from choosers.settings import DEFAULT, FREE, PLAIN, WAYS, Setting, along, text
 from choosers.suite import suite
 
 PASSES = 3
@@ -34,7 +34,7 @@ def run(settings: Settings, records: Records) -> None:
     _confirm(records, "plain", PLAIN, confirming)
     chosen = found if better.counts else PLAIN
     _confirm(records, "the choice", chosen, confirming)
-    _confirm(records, "the default", BEFORE, confirming)
+    _confirm(records, "the default", DEFAULT, confirming)
     for graph in ("boost-ex", "rand-ex-av"):
         _confirm(records, f"{graph}, else the choice", replace(chosen, graph=graph), confirming)
     neighbours = replace(chosen, graph="neighbours")

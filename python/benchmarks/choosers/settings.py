@@ -48,8 +48,8 @@ class Setting:
 
 
 PLAIN = Setting()
-BEFORE = Setting("ensemble", False, 10.0, 30, 8.0, 1, 8.0, 2.0, 10.0)
-"""What the default was before it was searched for, found with labels of sets that it is judged by."""
+DEFAULT = Setting("ensemble", False, 10.0, 30, 8.0, 1, 8.0, 2.0, 10.0)
+"""The default of clustering, found with labels of sets that it is judged by."""
 WAYS: dict[str, tuple[Any, ...]] = {
     "graph": ("ensemble", "boost-km"),
     "signed": (False, True),

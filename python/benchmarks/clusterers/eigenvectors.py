@@ -113,7 +113,7 @@ def _race(case: Case, tolerance: float, settings: Settings, records: Records) ->
         records.note("eigenvectors", result, graph=case.name, tolerance=tolerance, residual=residual)
     _compare(records, f"{workload}, residual {tolerance:g}", rivals, own)
     if case.residual(*own.output) > tolerance:
-        records.failures.append(f"{workload}: the residual is {case.residual(*own.output):.1e}")
+        records.fail(f"{workload}: the residual is {case.residual(*own.output):.1e}")
 
 
 def _compare(records: Records, workload: str, rivals: list[Result], own: Result) -> None:

@@ -54,7 +54,7 @@ def graph(samples: Files, settings: Settings, records: Records) -> Result:
     result = Result("sparsemble", "f32", 1, len(X), record["seconds"], gap_max=float(certificate.gap.max()))
     apart = abs(found - (abs(codes) + abs(codes).T))
     if apart.max() > SAME_GRAPH:
-        records.failures.append(f"the l1 graph differs from that of certified codes by {apart.max():.1e}")
+        records.fail(f"the l1 graph differs from that of certified codes by {apart.max():.1e}")
     mean = float(certificate.objective.mean())
     records.note("l1 graph", result, objective=mean, gap_max=result.gap_max, neighbours=found.nnz / len(X))
     return result

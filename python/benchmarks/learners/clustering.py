@@ -80,7 +80,7 @@ def _initialisation(samples: Files, settings: Settings, records: Records) -> Non
     one, two, rival = results
     excess = means[0] / means[2] - 1
     if excess > 0:
-        records.failures.append(f"{workload}: the inertia is {excess:.1e} above that of scikit-learn")
+        records.fail(f"{workload}: the inertia is {excess:.1e} above that of scikit-learn")
     ratio = rival.seconds / one.seconds
     records.compare(
         workload, rival.label, one.label, ratio, target=INITIALISATION_TARGET, objective_excess=excess
@@ -120,7 +120,7 @@ def _iterations(samples: Files, settings: Settings, records: Records) -> None:
 
 def _compare(records: Records, workload: str, own: Result, rival: Result, excess: float) -> None:
     if excess > SAME_INERTIA:
-        records.failures.append(f"{workload}: the inertia is {excess:.1e} above that of {rival.label}")
+        records.fail(f"{workload}: the inertia is {excess:.1e} above that of {rival.label}")
     ratio = rival.seconds / own.seconds
     records.compare(workload, rival.label, own.label, ratio, target=LLOYD_TARGET, objective_excess=excess)
 

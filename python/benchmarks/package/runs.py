@@ -70,7 +70,7 @@ def play(group: str, match: Match, settings: Settings, records: Records) -> None
     for rival in others:
         excess = _excess(worth["sparsemble"], worth[rival.name])
         if match.same_minimum and excess is not None and excess > SLACK:
-            records.failures.append(f"{match.workload}: {excess:+.0e} above {rival.name}")
+            records.fail(f"{match.workload}: {excess:+.0e} above {rival.name}")
         ratio = rival.seconds / ours.seconds
         records.compare(match.workload, rival.name, "sparsemble", ratio, 1.0, objective_excess=excess)
 

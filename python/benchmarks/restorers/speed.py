@@ -63,7 +63,7 @@ def _blocks(settings: Settings, records: Records) -> None:
     records.compare(workload, "the same loop on SPAMS", "sparsemble", rival.seconds / ours.seconds, TARGET)
     apart = np.abs(ours.output - rival.output).max()
     if apart > 1e-2:
-        records.failures.append(f"{workload}: the pictures differ by {apart:.3g} of white")
+        records.fail(f"{workload}: the pictures differ by {apart:.3g} of white")
 
 
 def _timed(code, *arguments):

@@ -31,6 +31,11 @@ class Records:
         self.commands.append(command)
         print(json.dumps({"command": command}, ensure_ascii=False), flush=True)
 
+    def fail(self, failure: str) -> None:
+        """Keep why this run is not valid."""
+        self.failures.append(failure)
+        print(json.dumps({"failure": failure}, ensure_ascii=False), flush=True)
+
     def recall(self, path: Path) -> None:
         """Take in what another run has printed on standard output."""
         kinds = {
@@ -44,6 +49,8 @@ class Records:
             first = next(iter(record))
             if first == "command":
                 self.commands.append(record["command"])
+            elif first == "failure":
+                self.failures.append(record["failure"])
             else:
                 kinds[first].append(record)
 

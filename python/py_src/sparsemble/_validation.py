@@ -92,7 +92,7 @@ def _table(name: str, given: Any, dtypes: list[Any]) -> NDArray[Any]:
     if type(given) is np.ndarray and given.ndim == 2 and given.shape[1] > 0 and given.dtype in dtypes:
         return given
     if np.iscomplexobj(given):
-        raise ValueError(f"Complex data not supported: {name} has dtype {given.dtype}; code both its parts")
+        raise ValueError(f"Complex data not supported: {name} has complex values; code both their parts")
     table: NDArray[Any] = check_array(
         given, dtype=dtypes, ensure_all_finite=False, ensure_min_samples=0, input_name=name
     )

@@ -203,7 +203,10 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
         """
         if not hasattr(self, "shape_"):  # nothing else has to be fitted, so `check_is_fitted` does not look
             raise NotFittedError("the shape of the pictures is not known; call fit first, or use recover")
-        return np.stack([self.recover(z, self.shape_) for z in measurements])
+        recovered = [self.recover(z, self.shape_) for z in measurements]
+        if not recovered:
+            raise ValueError("measurements has none of any picture; give those of one at least")
+        return np.stack(recovered)
 
     def score(self, images: Iterable[ArrayLike], y: Any = None) -> float:
         """Say how near to pictures it comes from its measurements of them.

@@ -150,7 +150,11 @@ class SuperResolution(TransformerMixin, BaseEstimator):
         scale = self._check_scale()
         nearness = []
         for image in several(images):
-            small = [max(1, int(side // scale)) for side in np.shape(image)[:2]]
+            small = [int(side // scale) for side in np.shape(image)[:2]]
+            if min(small, default=1) < 1:
+                raise ValueError(
+                    f"images has a picture of shape {np.shape(image)}; give both sides at least scale={scale:g} pixels"
+                )
             height, width = (int(side * scale) for side in small)
             truth = from_planes(to_picture_planes(image), np.shape(image))[:height, :width]
             reduced = imresize(truth, (small[0], small[1]), n_threads=self.n_threads)

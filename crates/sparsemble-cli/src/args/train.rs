@@ -36,8 +36,8 @@ Patches of pictures lose their mean and are scaled to norm 1, and nearly flat on
 contrast. Matrices are taken as they are: a λ for samples of norm 1 is c·λ for samples of norm c.
 
 With --scale, all methods but mld, ex-mld and gaussians learn from pairs: patches, and the gradients of what a picture
-made so many times smaller keeps of them. The model is for `sparsemble upscale --model`, which does with it what the
-paper does; one by upscaler makes better pictures in less time.
+made so many times smaller keeps of them. The model is for `sparsemble upscale --model`, as in the paper; one by upscaler
+makes better pictures in less time.
 
 What each step has made is kept beside MODEL, in MODEL.checkpoint, until MODEL is written. A run that was interrupted or killed
 loses at most the step it was in: it goes on with --resume, the same settings and the same sources, and ends in the same bytes. A model that goes to the standard output

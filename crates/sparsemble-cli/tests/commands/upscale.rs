@@ -284,6 +284,7 @@ fn a_model_of_pairs_is_trained_on_pictures_of_ones_own_and_used() {
     matrix_file::write(program.path("samples.npy"), Matrix::<f32>::zeros(4, 9).view()).unwrap();
     for (words, says) in [
         ("train --method mld --scale 2 -o x.safetensors small.png", "mld has no use for --scale"),
+        ("upscale small.png --model one.safetensors --scale 3 -o x.png", "has learned --scale 2"),
         ("train --method boost-ex --scale 5 -o x.safetensors small.png", "2, 3 or 4"),
         ("train --method boost-ex --scale 2 --phi mask:missing=0.5 -o x.safetensors small.png", "no use for --phi"),
         ("train --method boost-ex --scale 2 --keep-norm -o x.safetensors small.png", "no use for --keep-norm"),

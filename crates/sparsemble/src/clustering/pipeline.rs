@@ -151,8 +151,8 @@ impl GraphClustering {
 
     /// All stages. `watch` is told of each when it has ended.
     ///
-    /// A sample of mass m counts as m equal samples do, in every stage; only ratios of masses matter. None may be zero: leave
-    /// out samples that are not to count.
+    /// A sample of mass m counts as m equal samples do that are merged, in every stage; only ratios of masses matter. None
+    /// may be zero: leave out samples that are not to count.
     ///
     /// Where all that is asked of the prepared samples is which atom or sample is the nearest, they are brought to single
     /// precision, which takes half the time and memory; where codes are certified they keep their own.
@@ -241,15 +241,17 @@ impl GraphClustering {
     }
 }
 
-/// Masses, the largest of which is between 1 and 2: their products are weights of the graph, in single precision. A power of two
+/// Masses, the largest of which is about 1: their products are weights of the graph, in single precision. A power of two
 /// changes none of their digits.
 fn of_usual_size(masses: &[f64]) -> Result<Vec<f64>> {
-    if let Some(mass) = masses.iter().find(|mass| **mass <= 0.0) {
-        return Err(Error::parameter("masses", mass, "must be positive; leave out samples that are not to count"));
-    }
     let largest = masses.iter().copied().fold(0.0, f64::max);
-    let unit = if largest.is_normal() { largest.log2().floor().exp2() } else { 1.0 };
-    Ok(masses.iter().map(|mass| mass / unit).collect())
+    let unit = if largest.is_normal() { largest.log2().floor().min(1023.0).exp2() } else { 1.0 };
+    let sized: Vec<f64> = masses.iter().map(|mass| mass / unit).collect();
+    if let Some(place) = sized.iter().position(|mass| *mass <= 0.0) {
+        let fix = "must be positive, and not too small beside the largest; leave out samples that are not to count";
+        return Err(Error::parameter("masses", masses[place], fix));
+    }
+    Ok(sized)
 }
 
 impl Display for Stage {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
 use super::SparseCodes;
@@ -48,15 +48,13 @@ impl<T: Scalar> CodeStrips<T> {
     /// The codes of a strip.
     ///
     /// # Errors
-    /// If the file cannot be read any more, or something else has been written to it.
-    ///
-    /// # Panics
-    /// If there is no such strip.
+    /// If there is no such strip, the file cannot be read any more, or something else has been written to it.
     pub fn get(&self, strip: usize) -> Result<Cow<'_, SparseCodes<T>>> {
-        match &self.strips[strip] {
-            CodeStrip::Held(codes) => Ok(Cow::Borrowed(codes)),
+        match self.strips.get(strip) {
+            Some(CodeStrip::Held(codes)) => Ok(Cow::Borrowed(codes)),
             #[cfg(feature = "io")]
-            CodeStrip::Stored(stored) => stored.codes().map(Cow::Owned),
+            Some(CodeStrip::Stored(stored)) => stored.codes().map(Cow::Owned),
+            None => Err(Error::parameter("strip", strip, "must be below the number of strips")),
         }
     }
 

@@ -55,8 +55,8 @@ pub(super) fn write<T: Scalar>(
     Ok(())
 }
 
-/// Reads a state of this many bytes that starts here. The codes stay in the file; of the rest, no more memory is asked for
-/// than there are bytes.
+/// Reads a state of this many bytes that starts here. The codes stay in the file, of which a few numbers a strip are kept; of
+/// the rest, no more memory is asked for than there are bytes.
 pub(super) fn read<T: Scalar>(file: &Arc<SharedFile>, start: u64, length: u64) -> Outcome<State<T>> {
     let mut source = Source { file, place: start, end: start.saturating_add(length) };
     let [n_strips, rows, columns] = source.head()?;

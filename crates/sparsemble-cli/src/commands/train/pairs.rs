@@ -3,20 +3,21 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use sparsemble::coding::{Coder, OneSparse};
 use sparsemble::ensemble::{Ensemble, SparseModel};
 use sparsemble::image::read_picture;
 use sparsemble::recipe::{Method, Recipe};
 use sparsemble::restoration::super_resolution::{PairLayout, TrainingPairs};
-use sparsemble::{Model, Run, Scalar};
+use sparsemble::{Model, Scalar};
 
 use super::source::{Samples, Sources, names};
 use crate::args::{PatchArguments, TrainArguments};
 use crate::failure::Usage;
 use crate::progress::Progress;
 
-/// K, L and the coders that the paper has for pairs; λ is 2 · 0.15, as that of the paper has ½ before the error.
+/// K, L and the 1-sparse codes that the paper has for pairs. A dictionary has the λ of Yang et al., 0.15 with ½ before the
+/// error, in learning as in enlarging.
 pub(super) fn recipe(method: Method) -> Recipe {
     let default = Recipe::new(method);
     let coder = match method {
@@ -62,7 +63,7 @@ pub(super) fn draw<T: Scalar>(
         seed,
         ..default
     };
-    let pairs = draw.draw::<T>(&pictures, Run::threads(threads))?;
+    let pairs = progress.first("drawing pairs", threads, |run| Ok(draw.draw::<T>(&pictures, run)?))?;
     let (count, side) = (pairs.samples().columns(), draw.side);
     let description =
         format!("{count} pairs of {side} × {side} pixels and their gradients at 1/{scale} of {}", names(paths));
@@ -80,7 +81,7 @@ pub(super) fn paired<T: Scalar>(layout: PairLayout, stacked: Model<T>) -> Result
         Model::Dictionary(dictionary, training) => {
             Ensemble::new(vec![SparseModel::plain(&dictionary)?], vec![1.0])?.with_training(training)
         }
-        other => return Ok(other),
+        _ => bail!("this method makes no dictionaries that could be paired; leave out --scale"),
     };
     Ok(Model::Ensemble(layout.paired(&stacked)?))
 }

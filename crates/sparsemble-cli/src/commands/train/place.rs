@@ -74,7 +74,8 @@ impl Place {
 
     /// Why a training ended early, and how to go on.
     pub(super) fn explain(&self, error: Error) -> anyhow::Error {
-        if matches!(error, Error::Io { action: "write", .. }) && self.checkpoint.exists() {
+        let of_files = matches!(error, Error::Io { .. });
+        if of_files && self.checkpoint.exists() && !streams::is_output(&self.model) {
             return anyhow!("{error}; make room and run the same command with --resume to go on");
         }
         if !matches!(error, Error::Interrupted { .. }) {

@@ -89,13 +89,18 @@ impl Method {
             let model = Box::new(read_scsr(path)?);
             return Ok(Self::Paired { model, coder: Box::new(Lasso::lambda(LAMBDA)), scale });
         }
-        match picture_model::load(path)? {
+        let loaded = picture_model::load_recorded(path)?;
+        let learned = loaded.record.parameters.get("scale").and_then(|scale| scale.parse().ok());
+        match loaded.model {
             Model::Upscaler(upscaler) if upscaler.scale() >= scale => Ok(Self::Anchored(Box::new(upscaler))),
             Model::Upscaler(upscaler) => {
                 let most = upscaler.scale();
                 Err(Usage(format!("{} enlarges {most} times; give --scale {most} or less", path.display())).into())
             }
             Model::Ensemble(model) => {
+                if let Some(learned) = learned.filter(|learned: &usize| *learned != scale) {
+                    return Err(Usage(format!("{} has learned --scale {learned}; give that", path.display())).into());
+                }
                 let coder: Coder = model.training().coder.parse()?;
                 Ok(Self::Paired { model: Box::new(model), coder: Box::new(coder), scale })
             }

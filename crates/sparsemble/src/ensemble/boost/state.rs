@@ -64,7 +64,7 @@ pub struct Boosting<'a, T> {
     masses: Vec<f64>,
     /// X_l, zeros before the first round.
     approximations: Approximations<T>,
-    /// Why X_l is of no use any more: it was moved half-way when a file could not be written.
+    /// Why X_l is of no use any more: it was moved half-way when a file could not be read or written.
     lost: Option<Error>,
     /// ‖X‖² over the training samples by mass, known after the first round.
     energy: f64,
@@ -106,7 +106,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// [`stopped`](Self::stopped).
     ///
     /// If it fails or is interrupted, nothing has changed and it can be called again; but for a file of
-    /// [`Run::scratch_in`] that could not be written, after which boosting cannot go on.
+    /// [`Run::scratch_in`] that could not be read or written, after which boosting cannot go on.
     ///
     /// # Errors
     /// See [`Boost`].
@@ -122,9 +122,7 @@ impl<'a, T: Scalar> Boosting<'a, T> {
         if self.stopped.is_some() {
             return Ok(None);
         }
-        if let Some(lost) = &self.lost {
-            return Err(lost.clone());
-        }
+        self.expect_whole()?;
         let [learning, coding] = [0..1, 1..2].map(|pass| run.passes(pass, 2, self.samples.columns()));
         let draw = Draw { seed: self.settings.seed, round: self.members.len() as u64 };
         let dictionary = match self.settings.learner.fit(self.samples, &self.masses, draw, learning) {
@@ -136,6 +134,11 @@ impl<'a, T: Scalar> Boosting<'a, T> {
             learned => learned?,
         };
         self.take(dictionary, None, coding).map(Some)
+    }
+
+    /// Refuses X_l that was moved half-way.
+    fn expect_whole(&self) -> Result<()> {
+        self.lost.clone().map_or(Ok(()), Err)
     }
 
     /// A round but for the learning; `known` is what came of it if it has been done before: nothing is coded again then.
@@ -405,8 +408,9 @@ impl<'a, T: Scalar> Boosting<'a, T> {
     /// X_l, the approximations so far, M × T; zeros before the first round.
     ///
     /// # Errors
-    /// If they are in a file that cannot be read.
+    /// If they are in a file that cannot be read, or could not be written.
     pub fn approximations(&self) -> Result<Matrix<T>> {
+        self.expect_whole()?;
         self.approximations.matrix()
     }
 
