@@ -155,7 +155,7 @@ def test_errors_say_what_is_missing():
 @pytest.mark.parametrize("shape", [(16, 24), (16, 24, 3)])
 def test_a_single_picture_is_not_taken_for_several(estimator, shape):
     for method in (estimator.fit, estimator.transform, estimator.score):
-        with pytest.raises(ValueError, match=r"that of one picture; give it as \[images\]"):
+        with pytest.raises(ValueError, match=r"that of one picture; give \[images\]"):
             method(np.zeros(shape))
         with pytest.raises(ValueError, match="no picture"):
             method([])

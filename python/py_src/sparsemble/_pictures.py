@@ -131,7 +131,9 @@ def several(images: Any) -> list[Any]:
     """Return pictures one by one, or say that it is only one, or none."""
     shape = np.shape(images) if isinstance(images, np.ndarray) else ()
     if len(shape) == 2 or (len(shape) == 3 and shape[2] in (_CHANNELS, _CHANNELS + 1)):
-        raise ValueError(f"images has shape {shape}, which is that of one picture; give it as [images], or give a list of pictures")
+        raise ValueError(
+            f"images has shape {shape}, which is that of one picture; give [images], or a list of pictures"
+        )
     pictures = list(images)
     if not pictures:
         raise ValueError("images has no picture; give one at least")

@@ -153,7 +153,8 @@ class SuperResolution(TransformerMixin, BaseEstimator):
             small = [int(side // scale) for side in np.shape(image)[:2]]
             if min(small, default=1) < 1:
                 raise ValueError(
-                    f"images has a picture of shape {np.shape(image)}; give both sides at least scale={scale:g} pixels"
+                    f"images has a picture of shape {np.shape(image)}; "
+                    f"both sides must be at least scale={scale:g} pixels"
                 )
             height, width = (int(side * scale) for side in small)
             truth = from_planes(to_picture_planes(image), np.shape(image))[:height, :width]

@@ -151,7 +151,8 @@ mod tests {
 
     /// Puts the bytes into the middle of a file and reads all of them.
     fn read_back<T: Scalar>(bytes: &[u8]) -> Outcome<Read<T>> {
-        let file = Arc::new(SharedFile::nameless(&std::env::temp_dir()).unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let file = Arc::new(SharedFile::nameless(folder.path()).unwrap());
         file.write(0, &[&[7; 5], bytes, &[7; 5]].concat()).unwrap();
         let (codes, residuals) = read(&file, 5, bytes.len() as u64)?;
         let codes = codes.iter().map(|codes| Ok(codes?.into_owned())).collect::<Result<_, Error>>()?;
