@@ -47,9 +47,7 @@ def compare_fastest(
         return
     excess = _objective_excess(own, rival)
     if same_objective and excess is not None and excess > OBJECTIVE_SLACK:
-        records.fail(
-            f"{workload}: the objective of {own.label} is {excess:.1e} above {rival.label}"
-        )
+        records.fail(f"{workload}: the objective of {own.label} is {excess:.1e} above {rival.label}")
     ratio = rival.us_per_sample / own.us_per_sample
     records.compare(workload, rival.label, own.label, ratio, target=target, objective_excess=excess)
 

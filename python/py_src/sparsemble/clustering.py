@@ -197,8 +197,8 @@ class SparseSubspaceClustering(GraphClustering):
         above which the code of the sample would be zero, λ_max: γ = 50 γ₀, as in the program of You, Li,
         Robinson and Vidal (2016).
     ridge : float, optional
-        ρ of the elastic net; given with `lam` or not at all. None is 0.001 (λ_max/2‖x‖)², about the
-        mixture 0.95 of the same authors' objective.
+        ρ of the elastic net; given with `lam` or not at all. None is 0.001 of (λ_max/2‖x‖)², about
+        the mixture 0.95 of the same authors' objective.
     n_nonzero_coefs : int, optional
         The samples in one code of "omp". None is 10, or as many as leave an error of 1e-6, as in the
         program of You, Robinson and Vidal (2016).
