@@ -11,6 +11,19 @@ import numpy as np
 from shared.contest import Result
 
 Record = dict[str, Any]
+NAMING = (
+    "bench",
+    "contender",
+    "dtype",
+    "threads",
+    "T",
+    "workload",
+    "rival",
+    "ours",
+    "growth",
+    "variable",
+    "memory",
+)
 
 
 @dataclass
@@ -25,6 +38,8 @@ class Records:
     """Objectives that were worse than a rival's: the run is not valid."""
     commands: list[str] = field(default_factory=list)
     """The runs that found them."""
+    recalled: list[Record] = field(default_factory=list)
+    """What earlier runs have found, and this one has not yet."""
 
     def begin(self, command: str) -> None:
         """Keep the command of this run."""
@@ -37,7 +52,7 @@ class Records:
         print(json.dumps({"failure": failure}, ensure_ascii=False), flush=True)
 
     def recall(self, path: Path) -> None:
-        """Take in what another run has printed on standard output."""
+        """Take in what another run has printed on standard output; what is found again takes its place."""
         kinds = {
             "bench": self.measurements,
             "workload": self.comparisons,
@@ -52,7 +67,16 @@ class Records:
             elif first == "failure":
                 self.failures.append(record["failure"])
             else:
+                self.recalled.append(record)
                 kinds[first].append(record)
+
+    def _keep(self, records: list[Record], record: Record) -> None:
+        again = [earlier for earlier in self.recalled if _name(earlier) == _name(record)]
+        if again:
+            self.recalled = [earlier for earlier in self.recalled if earlier not in again]
+            records[:] = [earlier for earlier in records if earlier not in again]
+        records.append(record)
+        print(json.dumps(record, ensure_ascii=False), flush=True)
 
     def measure(self, bench: str, result: Result, shape: dict[str, int], lam: float | None = None) -> None:
         """Keep the time of one coder and what its codes are worth."""
@@ -76,7 +100,7 @@ class Records:
             "T": result.n_samples,
             "seconds": result.seconds,
         }
-        _keep(self.measurements, record | facts)
+        self._keep(self.measurements, record | facts)
 
     def compare(
         self,
@@ -113,7 +137,7 @@ class Records:
             "target": target,
             "met": met,
         }
-        _keep(self.comparisons, record | facts)
+        self._keep(self.comparisons, record | facts)
 
     def grow(
         self,
@@ -127,16 +151,16 @@ class Records:
         """Keep how a cost changes with one variable, and the exponent of the best power law."""
         exponent = float(np.polyfit(np.log(values), np.log(costs), 1)[0])
         record = {"growth": what, "variable": variable, "values": values}
-        _keep(self.growth, record | {unit: costs, "exponent": exponent} | facts)
+        self._keep(self.growth, record | {unit: costs, "exponent": exponent} | facts)
 
     def remember(self, workload: str, data_mb: float, extra_mb: float) -> None:
         """Keep the memory a call needed beyond its input."""
-        _keep(self.memory, {"memory": workload, "data_mb": data_mb, "extra_mb": extra_mb})
+        self._keep(self.memory, {"memory": workload, "data_mb": data_mb, "extra_mb": extra_mb})
 
 
-def _keep(records: list[Record], record: Record) -> None:
-    records.append(record)
-    print(json.dumps(record, ensure_ascii=False), flush=True)
+def _name(record: Record) -> list[Any]:
+    """Return what a record is about, without what was found."""
+    return [record[key] for key in NAMING if key in record]
 
 
 def progress(text: str) -> None:
