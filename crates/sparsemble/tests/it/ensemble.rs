@@ -250,6 +250,7 @@ fn a_resumed_training_is_the_uninterrupted_one_bit_for_bit() {
     assert!(resume(&Boost { n_models: 5, ..boost.clone() }, &samples, 6).is_err());
 }
 
+#[cfg(feature = "io")]
 #[test]
 fn what_is_put_aside_in_files_changes_no_bit() {
     let folder = tempfile::tempdir().unwrap();
