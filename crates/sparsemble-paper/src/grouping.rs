@@ -42,7 +42,7 @@ pub enum Grouper {
     EnsembleHalves,
     /// Nearest neighbours, and the spectral step of the search.
     NeighboursSearchedStep,
-    /// What a search from plain settings found that never saw these data sets, see [`Searched`].
+    /// What a search from plain settings found that never saw these data sets.
     Searched,
     /// The same on random halves of the samples.
     SearchedHalves,
