@@ -159,11 +159,10 @@ def check_weights(sample_weight: ArrayLike | None, X: NDArray[Any]) -> NDArray[n
 
 def coder_parameters(estimator: Any, method: str) -> "Parameters":
     """Return the coder that the parameters of an estimator ask for; by default that of its method."""
-    given = estimator.get_params(deep=False)
     limits = ("lam", "relative_lam", "ridge", "max_error", "max_l1_norm", "min_gain", "n_nonzero_coefs")
-    limit = {name: given.get(name) for name in limits}
+    limit = {name: getattr(estimator, name, None) for name in limits}
     default = _native.defaults(method)["coder"]
-    name = given["coder"]
+    name = estimator.coder
     if name is None:
         name = "omp" if limit["n_nonzero_coefs"] is not None else default["method"]
     if name == default["method"] and all(value is None for value in limit.values()):
@@ -172,10 +171,10 @@ def coder_parameters(estimator: Any, method: str) -> "Parameters":
         "argument": "coder",
         "method": name,
         **limit,  # type: ignore[typeddict-item]
-        "positive": given["positive"],
+        "positive": estimator.positive,
         "atom_weights": None,
-        "tol": default.get("tol", _native.TOLERANCE) if given["coder_tol"] is None else given["coder_tol"],
-        "max_iter": given["coder_max_iter"],
+        "tol": default.get("tol", _native.TOLERANCE) if estimator.coder_tol is None else estimator.coder_tol,
+        "max_iter": estimator.coder_max_iter,
     }
     check_parameters(parameters, prefix="coder_")
     return parameters

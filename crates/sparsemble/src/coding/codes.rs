@@ -171,6 +171,25 @@ impl<T: Scalar> SparseCodes<T> {
         self.coefficients.truncate(end);
     }
 
+    /// Adds a sample by the coefficients of all atoms, most of which may be zero. Which ones are is anybody's guess, so it does
+    /// not branch.
+    pub(crate) fn push_dense(&mut self, coefficients: impl ExactSizeIterator<Item = T>) {
+        let start = self.atoms.len();
+        let most = start + coefficients.len();
+        self.atoms.resize(most, 0);
+        self.coefficients.resize(most, T::ZERO);
+        let (atoms, values) = (&mut self.atoms[start..], &mut self.coefficients[start..]);
+        let mut n_nonzero = 0;
+        for (j, a) in coefficients.enumerate() {
+            (atoms[n_nonzero], values[n_nonzero]) = (j as u32, a);
+            n_nonzero += usize::from(a.abs() > T::ZERO);
+        }
+        let end = start + n_nonzero;
+        self.atoms.truncate(end);
+        self.coefficients.truncate(end);
+        self.starts.push(end);
+    }
+
     /// Adds the samples of another batch in the same basis.
     pub(crate) fn append(&mut self, other: &Self) {
         let offset = self.atoms.len();

@@ -20,20 +20,18 @@ pub(super) fn relative_gap<T: Scalar>(
     gap_of_products((energy, product(x, residual), product(residual, residual)), mu, penalty, largest)
 }
 
-/// The same, given xᵀx, xᵀr and rᵀr.
+/// The same, given xᵀx, xᵀr and rᵀr. It does not branch, so that the compiler can take many samples at once.
 #[inline(always)]
 pub(super) fn gap_of_products((xx, xr, rr): (f64, f64, f64), mu: f64, penalty: f64, largest: f64) -> f64 {
-    if xx <= 0.0 {
-        return 0.0;
-    }
     let limit = if largest > mu { mu / largest } else { 1.0 };
     // A negative one would not be feasible where only positive correlations are limited, and is never needed.
-    let scale = if rr > 0.0 { (xr / rr).clamp(0.0, limit) } else { 0.0 };
+    let scale = if rr > 0.0 { (xr / rr).max(0.0).min(limit) } else { 0.0 };
     // Twice the primal minus twice the dual: ‖r‖² + 2μΣ − (‖x‖² − ‖x − s r‖²).
     // An empty code costs nothing, however large μ is.
     let price = if penalty > 0.0 { 2.0 * mu * penalty } else { 0.0 };
     let gap = rr + price - (2.0 * scale * xr - scale * scale * rr);
-    if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) / xx }
+    let relative = if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) / xx };
+    if xx <= 0.0 { 0.0 } else { relative }
 }
 
 /// aᵀb in double precision, in eight sums side by side so that they do not wait for each other.

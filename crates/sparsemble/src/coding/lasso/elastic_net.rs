@@ -14,7 +14,7 @@ use crate::scalar::Scalar;
 
 use super::active_set::{ActiveSet, Problem, Work};
 use super::certificate::{gap_of_products, product};
-use super::outcome::collect;
+use super::outcome::{Code, collect};
 
 /// Samples coded at a time: few enough that their correlations with many atoms stay in cache.
 const BLOCK: usize = 24;
@@ -206,12 +206,8 @@ impl<'b, T: Scalar> Block<'b, T> {
         pulse.count(0)?;
         collect(self.coder, (self.basis, samples), range, pulse, |i| {
             let state = &self.states[i];
-            (
-                (&state.active.atoms[..], &state.active.coefficients[..]),
-                self.scales[i],
-                state.status,
-                (state.rounds, state.gap),
-            )
+            let code = Code::Support(&state.active.atoms, &state.active.coefficients);
+            (code, self.scales[i], state.status, (state.rounds, state.gap))
         })
     }
 

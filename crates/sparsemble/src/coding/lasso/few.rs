@@ -15,9 +15,6 @@ use crate::coding::basis::inverse;
 use crate::kernels::Columns;
 use crate::scalar::Scalar;
 
-/// The numbers of the atoms.
-pub(super) const ATOMS: [u32; MOST_ATOMS] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-
 /// The most features; the products of longer samples are the work of the passes.
 const MOST_FEATURES: usize = 64;
 
@@ -161,13 +158,12 @@ impl<S: Simd> Lanes<'_, S> {
         let products_with_residual = self.energies - with_sample;
         let residual = (products_with_residual - with_sample + with_itself).max(0.0);
         let mut gaps = [f64::INFINITY; MOST_LANES];
-        for lane in 0..S::f64s::LEN {
+        for (lane, gap) in gaps[..S::f64s::LEN].iter_mut().enumerate() {
             let products = (self.energies[lane], products_with_residual[lane], residual[lane]);
             let rounding = if products.0 > 0.0 { noise * size[lane] * size[lane] / products.0 } else { 0.0 };
             let at_most = gap_of_products(products, mu[lane], penalty[lane], largest_at_most[lane]) + rounding;
-            if at_most <= enough {
-                gaps[lane] = gap_of_products(products, mu[lane], penalty[lane], largest[lane]);
-            }
+            let exact = gap_of_products(products, mu[lane], penalty[lane], largest[lane]);
+            *gap = if at_most <= enough { exact } else { f64::INFINITY };
         }
         gaps
     }

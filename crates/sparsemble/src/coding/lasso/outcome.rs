@@ -7,8 +7,25 @@ use crate::coding::{Coding, CodingBasis, CodingReport, SampleStatus, Samples, Sp
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// How a sample was left: the atoms and coefficients of its code, what it was divided by, its status, rounds and gap.
-pub(super) type Left<'a> = ((&'a [u32], &'a [f64]), f64, Option<SampleStatus>, (usize, f64));
+/// How a sample was left: its code, what it was divided by, its status, rounds and gap.
+pub(super) type Left<'a> = (Code<'a>, f64, Option<SampleStatus>, (usize, f64));
+
+/// The code of a sample.
+pub(super) enum Code<'a> {
+    /// Atoms and their coefficients.
+    Support(&'a [u32], &'a [f64]),
+    /// The coefficients of all atoms, which are as they were given.
+    All(&'a [f64]),
+}
+
+impl Code<'_> {
+    /// How many coefficients it has at most.
+    fn len(&self) -> usize {
+        match self {
+            Self::Support(_, coefficients) | Self::All(coefficients) => coefficients.len(),
+        }
+    }
+}
 
 /// The codes of a range of samples, the i-th of which was left as `left(i)`.
 ///
@@ -28,19 +45,23 @@ pub(super) fn collect<'a, T: Scalar>(
         [] => None,
         _ => Some(samples.encode_in_doubles(coder, basis, &unfinished, pulse)?),
     };
-    let n_nonzero = (0..range.len()).map(|i| left(i).0.0.len()).sum();
+    let n_nonzero = (0..range.len()).map(|i| left(i).0.len()).sum();
     let codes = SparseCodes::with_capacity(basis.n_atoms(), range.len(), n_nonzero);
     let mut block = Coding { codes, report: CodingReport::with_capacity(range.len()) };
     for i in 0..range.len() {
-        let ((atoms, coefficients), scale, status, (rounds, gap)) = left(i);
+        let (code, scale, status, (rounds, gap)) = left(i);
         let place = unfinished.binary_search(&(range.start + i)).ok();
         if let Some((finer, place)) = finer.as_ref().zip(place) {
             block.codes.push(finer.codes.column(place).map(|(j, a)| (j as u32, T::from_f64(a))));
             block.report.push(finer.report.status[place], rounds + finer.report.iterations, finer.report.worst_gap);
         } else {
-            // A few atoms come with the coefficients of all of them.
-            let entries = atoms.iter().zip(coefficients).filter(|(_, a)| a.abs() > 0.0);
-            block.codes.push(entries.map(|(&j, &a)| (j, basis.coefficient(j, a, scale))));
+            match code {
+                Code::Support(atoms, coefficients) => {
+                    let entries = atoms.iter().zip(coefficients);
+                    block.codes.push(entries.map(|(&j, &a)| (j, basis.coefficient(j, a, scale))));
+                }
+                Code::All(coefficients) => block.codes.push_dense(coefficients.iter().map(|a| T::from_f64(a * scale))),
+            }
             block.report.push(status.unwrap_or(SampleStatus::IterationLimit), rounds, Some(gap));
         }
     }

@@ -6,9 +6,9 @@ use fearless_simd::{dispatch, prelude::*};
 
 use super::active_set::{ActiveSet, Problem, Work};
 use super::certificate::{product, relative_gap};
-use super::few::{ATOMS, Few, MOST_LANES};
+use super::few::{Few, MOST_LANES};
 use super::goal::{Goal, slack};
-use super::outcome::collect;
+use super::outcome::{Code, collect};
 use super::overview::Overview;
 use super::side_by_side::SideBySide;
 use super::{Lasso, Penalty};
@@ -201,10 +201,10 @@ impl<'b, T: Scalar> Block<'b, T> {
         collect(plan.coder, (plan.basis, samples), range, pulse, |i| {
             let state = &self.states[i];
             let n_atoms = plan.basis.n_atoms();
-            let code: (&[u32], &[f64]) = if state.is_side_by_side {
-                (&ATOMS[..n_atoms], &self.side_by_side[i * n_atoms..][..n_atoms])
+            let code = if state.is_side_by_side {
+                Code::All(&self.side_by_side[i * n_atoms..][..n_atoms])
             } else {
-                (&state.active.atoms, &state.active.coefficients)
+                Code::Support(&state.active.atoms, &state.active.coefficients)
             };
             (code, self.scales[i], state.status, (state.rounds, state.gap))
         })

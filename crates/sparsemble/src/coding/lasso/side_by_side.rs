@@ -72,10 +72,18 @@ impl Iterator for EachAtom {
     }
 }
 
-/// The numbers of the atoms that enter and of those that leave, at most one of them a lane.
+/// The numbers of some atoms, at most one a lane.
+#[derive(Clone, Copy)]
+struct Chosen<S: Simd> {
+    each: S::f64s,
+    /// All of them.
+    all: Atoms,
+}
+
+/// The atoms that enter and those that leave, at most one of them a lane.
 struct Pivots<S: Simd> {
-    entering: S::f64s,
-    leaving: S::f64s,
+    entering: Chosen<S>,
+    leaving: Chosen<S>,
 }
 
 impl<S: Simd> SideBySide<S> {
@@ -113,9 +121,9 @@ impl<S: Simd> SideBySide<S> {
         // Far more than it takes.
         for _ in 0..8 + 4 * self.energies.len() {
             let leaving = self.advance();
-            let mut pivots = Pivots { leaving, entering: self.most_violating(leaving, slack) };
-            let some = self.is_some(pivots.leaving) | self.is_some(pivots.entering);
-            if some.to_bitmask() == 0 {
+            let entering = self.chosen(self.most_violating(leaving, slack));
+            let mut pivots = Pivots { entering, leaving: self.chosen(leaving) };
+            if pivots.entering.all.0 | pivots.leaving.all.0 == 0 {
                 break;
             }
             self.exchange_in_span(&mut pivots);
@@ -188,20 +196,20 @@ impl<S: Simd> SideBySide<S> {
         let (zero, none) = (self.splat(0.0), self.splat(NONE));
         let waited = self.is_some(self.waiting);
         let (mut outside, mut correlation) = (zero, zero);
-        for j in Self::present(pivots.entering) {
-            let here = self.is_atom(pivots.entering, j);
+        for j in pivots.entering.all {
+            let here = self.is_atom(pivots.entering.each, j);
             let left = self.rows[place(j, j)] - self.splat(IN_SPAN * self.energies[j]);
             outside = here.select(left, outside);
             correlation = here.select(self.wanted[j], correlation);
         }
         let signs = waited.select(self.waiting_signs, self.splat(1.0).copysign(correlation));
-        let in_span = self.is_some(pivots.entering) & outside.simd_le(zero) & !waited;
+        let in_span = self.is_some(pivots.entering.each) & outside.simd_le(zero) & !waited;
         self.waiting = none;
         self.waiting_signs = signs;
         if in_span.to_bitmask() == 0 {
             return;
         }
-        let newcomers = in_span.select(pivots.entering, none);
+        let newcomers = self.chosen(in_span.select(pivots.entering.each, none));
         let coordinates = self.column(newcomers);
         let (mut weight, mut leaving) = (self.splat(f64::INFINITY), none);
         for j in self.members {
@@ -213,34 +221,35 @@ impl<S: Simd> SideBySide<S> {
             leaving = first.select(self.splat(j as f64), leaving);
         }
         let found = self.is_some(leaving);
-        for j in Atoms(self.members.0 | Self::present(newcomers).0) {
+        for j in Atoms(self.members.0 | newcomers.all.0) {
             let a = self.coefficients[j];
             let moves = found & self.signs[j].abs().simd_gt(zero);
             let a = moves.select(a - weight * coordinates[j] * signs, a);
-            let a = (found & self.is_atom(newcomers, j)).select(weight * signs, a);
+            let a = (found & self.is_atom(newcomers.each, j)).select(weight * signs, a);
             self.coefficients[j] = self.is_atom(leaving, j).select(zero, a);
         }
-        self.waiting = found.select(newcomers, none);
-        pivots.leaving = found.select(leaving, pivots.leaving);
-        pivots.entering = in_span.select(none, pivots.entering);
+        self.waiting = found.select(newcomers.each, none);
+        pivots.leaving = self.chosen(found.select(leaving, pivots.leaving.each));
+        pivots.entering = self.chosen(in_span.select(none, pivots.entering.each));
     }
 
     /// Takes atoms into the support, and others out of it.
     #[inline(always)]
     fn pivot(&mut self, pivots: &Pivots<S>) {
         let (zero, one) = (self.splat(0.0), self.splat(1.0));
-        for j in Self::present(pivots.entering) {
-            let enters = self.is_atom(pivots.entering, j);
+        for j in pivots.entering.all {
+            let enters = self.is_atom(pivots.entering.each, j);
             self.signs[j] = enters.select(self.waiting_signs, self.signs[j]);
             self.wanted[j] -= enters.select(self.mu * self.waiting_signs, zero);
             self.members.0 |= 1 << j;
         }
-        let atoms = pivots.entering.max(pivots.leaving);
-        let direction = self.is_some(pivots.entering).select(one, -one);
+        let each = pivots.entering.each.max(pivots.leaving.each);
+        let atoms = Chosen { each, all: Atoms(pivots.entering.all.0 | pivots.leaving.all.0) };
+        let direction = self.is_some(pivots.entering.each).select(one, -one);
         let mut column = self.column(atoms);
         let (mut pivot, mut wanted) = (one, zero);
-        for j in Self::present(atoms) {
-            let here = self.is_atom(atoms, j);
+        for j in atoms.all {
+            let here = self.is_atom(atoms.each, j);
             pivot = here.select(column[j], pivot);
             wanted = here.select(self.wanted[j], wanted);
             // So that what is subtracted below leaves the pivot's own row divided by the pivot.
@@ -259,8 +268,8 @@ impl<S: Simd> SideBySide<S> {
             }
             rest = below;
         }
-        for j in Self::present(pivots.leaving) {
-            let leaves = self.is_atom(pivots.leaving, j);
+        for j in pivots.leaving.all {
+            let leaves = self.is_atom(pivots.leaving.each, j);
             self.wanted[j] += leaves.select(self.mu * self.signs[j], zero);
             self.signs[j] = leaves.select(zero, self.signs[j]);
         }
@@ -268,11 +277,11 @@ impl<S: Simd> SideBySide<S> {
 
     /// The columns of the tableau that belong to these atoms, zeros where there is none.
     #[inline(always)]
-    fn column(&self, atoms: S::f64s) -> PerAtom<S> {
+    fn column(&self, atoms: Chosen<S>) -> PerAtom<S> {
         let (zero, one) = (self.splat(0.0), self.splat(1.0));
         let mut column = [zero; MOST_ATOMS];
-        for j in Self::present(atoms) {
-            let here = self.is_atom(atoms, j).select(one, zero);
+        for j in atoms.all {
+            let here = self.is_atom(atoms.each, j).select(one, zero);
             for (sum, &entry) in column.iter_mut().zip(&self.rows[place(j, 0)..=place(j, j)]) {
                 *sum = entry.mul_add(here, *sum);
             }
@@ -283,14 +292,16 @@ impl<S: Simd> SideBySide<S> {
         column
     }
 
-    /// The atoms that are the pivot of any lane.
+    /// These atoms, and which of them are that of any lane.
     #[inline(always)]
-    fn present(atoms: S::f64s) -> Atoms {
+    fn chosen(&self, each: S::f64s) -> Chosen<S> {
         let mut bits = 0;
-        for lane in 0..S::f64s::LEN {
-            bits |= if atoms[lane] >= 0.0 { 1 << atoms[lane] as u32 } else { 0 };
+        if self.is_some(each).to_bitmask() != 0 {
+            for lane in 0..S::f64s::LEN {
+                bits |= if each[lane] >= 0.0 { 1 << each[lane] as u32 } else { 0 };
+            }
         }
-        Atoms(bits)
+        Chosen { each, all: Atoms(bits) }
     }
 
     #[inline(always)]

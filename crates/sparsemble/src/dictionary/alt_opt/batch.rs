@@ -55,6 +55,12 @@ impl<T: Scalar> Batch<T> {
         self.names.clear();
         self.weights.clear();
         let mut squares = T::Native::<S>::splat(simd, T::ZERO);
+        let at_least = chosen.size_hint().0.min(most);
+        self.names.reserve(at_least);
+        self.weights.reserve(at_least);
+        if self.values.len() < at_least * self.stride {
+            self.values.resize(at_least * self.stride, T::ZERO);
+        }
         for (slot, (name, weight)) in chosen.take(most).enumerate() {
             if self.values.len() < (slot + 1) * self.stride {
                 self.values.resize((slot + 1) * self.stride, T::ZERO);
