@@ -79,7 +79,7 @@ def _few_atoms(n_signals: int) -> Calls:
     positive = {"posAlpha": True, "posD": True}
     learning = coding | positive | {"iter": 100, "batchsize": 512, "verbose": False}
     calls: Calls = {}
-    for n_atoms in (2, 5, 10):
+    for n_atoms in (2, 5, 10, 32):
         stains = rng.random((3, n_atoms)) + 0.05
         stains = np.asfortranarray(stains / np.sqrt((stains**2).sum(axis=0)))
         calls |= {

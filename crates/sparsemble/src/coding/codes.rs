@@ -171,17 +171,17 @@ impl<T: Scalar> SparseCodes<T> {
         self.coefficients.truncate(end);
     }
 
-    /// Adds a sample by the coefficients of all atoms, most of which may be zero. Which ones are is anybody's guess, so it does
-    /// not branch.
-    pub(crate) fn push_dense(&mut self, coefficients: impl ExactSizeIterator<Item = T>) {
+    /// Adds a sample by atoms in ascending order, of which many may have no coefficient. Which ones is anybody's guess, so it
+    /// does not branch.
+    pub(crate) fn push_sorted(&mut self, entries: impl ExactSizeIterator<Item = (u32, T)>) {
         let start = self.atoms.len();
-        let most = start + coefficients.len();
+        let most = start + entries.len();
         self.atoms.resize(most, 0);
         self.coefficients.resize(most, T::ZERO);
         let (atoms, values) = (&mut self.atoms[start..], &mut self.coefficients[start..]);
         let mut n_nonzero = 0;
-        for (j, a) in coefficients.enumerate() {
-            (atoms[n_nonzero], values[n_nonzero]) = (j as u32, a);
+        for (j, a) in entries {
+            (atoms[n_nonzero], values[n_nonzero]) = (j, a);
             n_nonzero += usize::from(a.abs() > T::ZERO);
         }
         let end = start + n_nonzero;

@@ -5,13 +5,15 @@
 //! computed in the number type and serve twice: the largest of all gives the sample's duality gap, and the sample is finished
 //! if that is small enough; otherwise these are the atoms missing from its working set, and the small problem on support and
 //! newcomers is solved exactly ([`active_set`]). Three or four rounds are usual. For small dictionaries the first round sees all atoms at once through
-//! a Gram matrix ([`overview`]) and is usually the last; with only a few atoms samples are coded side by side before it
-//! ([`few`], [`side_by_side`]). Nothing of size K × T is ever formed.
+//! a Gram matrix ([`overview`]) and is usually the last; with only a few atoms or features samples are coded side by side
+//! before it ([`few`]). Nothing of size K × T is ever formed.
 
 mod active_set;
 mod certificate;
 mod elastic_net;
 mod few;
+mod few_atoms;
+mod few_features;
 mod goal;
 mod inverse;
 mod outcome;

@@ -14,15 +14,16 @@ pub(super) type Left<'a> = (Code<'a>, f64, Option<SampleStatus>, (usize, f64));
 pub(super) enum Code<'a> {
     /// Atoms and their coefficients.
     Support(&'a [u32], &'a [f64]),
-    /// The coefficients of all atoms, which are as they were given.
-    All(&'a [f64]),
+    /// The same in ascending order, of atoms that are as they were given; some coefficients may be zero.
+    Sorted(&'a [(u32, f64)]),
 }
 
 impl Code<'_> {
     /// How many coefficients it has at most.
     fn len(&self) -> usize {
         match self {
-            Self::Support(_, coefficients) | Self::All(coefficients) => coefficients.len(),
+            Self::Support(atoms, _) => atoms.len(),
+            Self::Sorted(entries) => entries.len(),
         }
     }
 }
@@ -60,7 +61,9 @@ pub(super) fn collect<'a, T: Scalar>(
                     let entries = atoms.iter().zip(coefficients);
                     block.codes.push(entries.map(|(&j, &a)| (j, basis.coefficient(j, a, scale))));
                 }
-                Code::All(coefficients) => block.codes.push_dense(coefficients.iter().map(|a| T::from_f64(a * scale))),
+                Code::Sorted(entries) => {
+                    block.codes.push_sorted(entries.iter().map(|&(j, a)| (j, T::from_f64(a * scale))));
+                }
             }
             block.report.push(status.unwrap_or(SampleStatus::IterationLimit), rounds, Some(gap));
         }

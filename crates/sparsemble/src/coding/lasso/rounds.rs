@@ -6,11 +6,10 @@ use fearless_simd::{dispatch, prelude::*};
 
 use super::active_set::{ActiveSet, Problem, Work};
 use super::certificate::{product, relative_gap};
-use super::few::{Few, MOST_LANES};
+use super::few::{Few, Lanes, MOST_LANES};
 use super::goal::{Goal, slack};
 use super::outcome::{Code, collect};
 use super::overview::Overview;
-use super::side_by_side::SideBySide;
 use super::{Lasso, Penalty};
 use crate::blocks::Pulse;
 use crate::coding::basis::inverse;
@@ -58,7 +57,7 @@ pub(super) struct Plan<'a, T> {
     /// Whether the first solution comes from a view of all atoms: there is a Gram matrix that is right for all samples but
     /// those with an excluded atom.
     overlooks: bool,
-    /// Where the atoms are so few that samples are coded side by side before anything else.
+    /// Where atoms or features are so few that samples are coded side by side before anything else.
     few: Option<Few>,
 }
 
@@ -85,11 +84,10 @@ impl<'a, T: Scalar> Plan<'a, T> {
         let is_free = |j: &usize| weights.as_ref().is_some_and(|weights| weights[*j] <= 0.0);
         let free = (0..basis.n_atoms()).filter(is_free).map(|j| j as u32).collect();
         let largest = if basis.n_features() < LONG { LARGEST_OVERVIEW } else { 2 * LARGEST_OVERVIEW };
-        let overlooks = basis.has_gram()
-            && basis.n_atoms().saturating_pow(2) <= largest / size_of::<T>()
-            && weights.is_none()
-            && !samples.is_masked();
-        let few = Few::new(basis.columns()).filter(|_| overlooks);
+        let alike = weights.is_none() && !samples.is_masked();
+        let overlooks = alike && basis.has_gram() && basis.n_atoms().saturating_pow(2) <= largest / size_of::<T>();
+        let given = matches!(coder.penalty, Penalty::Lambda(_) | Penalty::Relative(_));
+        let few = if alike && given { Few::new(basis.columns()) } else { None };
         Self { coder, basis, own_panels, weights, unit, free, overlooks, few }
     }
 
@@ -109,8 +107,8 @@ pub(super) struct Block<'b, T> {
     passes: Option<Passes>,
     /// The samples and their correlations with all atoms, once a Gram matrix makes use of them.
     correlations: Option<(Tiles<T>, Store<T>)>,
-    /// The coefficients of all atoms of each sample that was coded side by side with others.
-    side_by_side: Vec<f64>,
+    /// The codes of the samples that were coded side by side.
+    side_by_side: Vec<(u32, f64)>,
     states: Vec<State>,
     /// Samples not finished yet; the sample in slot s of the pass is `live[s]`.
     live: Vec<usize>,
@@ -158,7 +156,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             scales: Vec::with_capacity(room),
             passes: None,
             correlations: None,
-            side_by_side: vec![0.0; plan.few.as_ref().map_or(0, |_| room * plan.basis.n_atoms())],
+            side_by_side: vec![(0, 0.0); room * plan.few.as_ref().map_or(0, Few::width)],
             states: (0..room).map(|_| State::default()).collect(),
             live: Vec::with_capacity(room),
             work: Work::new(x.stride()),
@@ -179,6 +177,7 @@ impl<'b, T: Scalar> Block<'b, T> {
             self.fit_free_atoms(plan, pulse);
         }
         if let Some(few) = &plan.few {
+            pulse.count(self.live.len() * plan.basis.work())?;
             dispatch!(level, simd => self.solve_few(simd, plan, few));
             self.live.retain(|&i| self.states[i].status.is_none());
         }
@@ -200,11 +199,11 @@ impl<'b, T: Scalar> Block<'b, T> {
         pulse.count(0)?;
         collect(plan.coder, (plan.basis, samples), range, pulse, |i| {
             let state = &self.states[i];
-            let n_atoms = plan.basis.n_atoms();
-            let code = if state.is_side_by_side {
-                Code::All(&self.side_by_side[i * n_atoms..][..n_atoms])
-            } else {
-                Code::Support(&state.active.atoms, &state.active.coefficients)
+            let code = match &plan.few {
+                Some(few) if state.is_side_by_side => {
+                    Code::Sorted(&self.side_by_side[i * few.width()..][..few.width()])
+                }
+                _ => Code::Support(&state.active.atoms, &state.active.coefficients),
             };
             (code, self.scales[i], state.status, (state.rounds, state.gap))
         })
@@ -229,33 +228,41 @@ impl<'b, T: Scalar> Block<'b, T> {
         Ok(())
     }
 
-    /// Codes samples side by side, where all but their numbers is alike; those of few atoms are usually finished by it.
+    /// Codes samples side by side, where all but their numbers is alike; most are finished by it.
     #[inline(always)]
     fn solve_few<S: Simd>(&mut self, simd: S, plan: &Plan<'b, T>, few: &Few) {
-        if matches!(plan.coder.penalty, Penalty::Error(_) | Penalty::L1Norm(_)) {
-            return;
+        let nonnegative = plan.coder.nonnegative;
+        match few {
+            Few::TwoFeatures(features) => self.solve_lanes(plan, few, features.lanes(simd, nonnegative)),
+            Few::ThreeFeatures(features) => self.solve_lanes(plan, few, features.lanes(simd, nonnegative)),
+            Few::FourFeatures(features) => self.solve_lanes(plan, few, features.lanes(simd, nonnegative)),
+            Few::EightFeatures(features) => self.solve_lanes(plan, few, features.lanes(simd, nonnegative)),
+            Few::Atoms(atoms) => self.solve_lanes(plan, few, atoms.lanes(simd, nonnegative)),
         }
+    }
+
+    /// The same in these lanes.
+    #[inline(always)]
+    fn solve_lanes<S: Simd>(&mut self, plan: &Plan<'b, T>, few: &Few, mut lanes: impl Lanes<S>) {
         let enough = small_enough::<T>(plan.coder.tolerance);
-        let mut space = SideBySide::new(simd, plan.coder.nonnegative, plan.basis.n_atoms());
-        for samples in self.live.chunks(S::f64s::LEN) {
+        // Where an atom is excluded, not all is alike.
+        let alike: Vec<usize> = self.live.iter().copied().filter(|&i| self.states[i].excluded.is_none()).collect();
+        for samples in alike.chunks(S::f64s::LEN) {
             let x = |lane: usize, row: usize| samples.get(lane).map_or(0.0, |&i| self.x.column(i)[row].to_f64());
-            let mut lanes = few.lanes(simd, plan.coder.nonnegative, x);
-            let largest = lanes.largest();
+            let largest = lanes.load(x);
             let (mut mu, mut slacks) = ([0.0; MOST_LANES], [0.0; MOST_LANES]);
             for (lane, &i) in samples.iter().enumerate() {
                 self.states[i].start(plan.penalty(self.scales[i]), largest[lane]);
                 mu[lane] = self.states[i].mu;
                 slacks[lane] = slack::<f64>(mu[lane], plan.coder.tolerance);
             }
-            let gaps = lanes.solve::<T>(&mut space, (&mu, &slacks), enough);
+            let gaps = lanes.solve::<T>((&mu, &slacks), enough);
             for (lane, &i) in samples.iter().enumerate() {
                 let state = &mut self.states[i];
-                if gaps[lane] <= enough && state.excluded.is_none() {
+                if gaps[lane] <= enough {
                     (state.gap, state.rounds, state.status) = (gaps[lane], 1, Some(SampleStatus::Converged));
                     state.is_side_by_side = true;
-                    let coefficients = lanes.coefficients();
-                    let code = &mut self.side_by_side[i * coefficients.len()..][..coefficients.len()];
-                    code.iter_mut().zip(coefficients).for_each(|(own, all)| *own = all[lane]);
+                    lanes.code(lane, &mut self.side_by_side[i * few.width()..][..few.width()]);
                 }
             }
         }

@@ -11,14 +11,10 @@
 
 use fearless_simd::prelude::*;
 
+use super::few::{IN_SPAN, NONE};
+
 /// The most atoms for which all lanes going over all of them is cheaper than a walk of each sample to the few that it needs.
 pub(super) const MOST_ATOMS: usize = 16;
-
-/// An atom of whose energy no more than this is outside of the span of the support is taken to lie in it.
-const IN_SPAN: f64 = 1e-10;
-
-/// No atom, as the number of one.
-const NONE: f64 = -1.0;
 
 /// A number of each sample for every atom.
 pub(super) type PerAtom<S> = [<S as Simd>::f64s; MOST_ATOMS];
