@@ -70,19 +70,20 @@ impl<S: Simd> Lanes<S> for AtomLanes<'_, S> {
     #[inline(always)]
     fn load(&mut self, value: impl Fn(usize, usize) -> f64) -> S::f64s {
         let zero = S::f64s::splat(self.simd, 0.0);
-        (self.energies, self.correlations) = (zero, [zero; MOST_ATOMS]);
+        let (mut energies, mut correlations) = (zero, [zero; MOST_ATOMS]);
         for feature in 0..self.few.n_features {
             let mut x = [0.0; MOST_LANES];
             for (lane, x) in x[..S::f64s::LEN].iter_mut().enumerate() {
                 *x = value(lane, feature);
             }
             let x = S::f64s::from_slice(self.simd, &x[..S::f64s::LEN]);
-            self.energies = x.mul_add(x, self.energies);
+            energies = x.mul_add(x, energies);
             let entries = self.few.atoms[feature..].iter().step_by(self.few.n_features);
-            for (correlation, &entry) in self.correlations.iter_mut().zip(entries) {
+            for (correlation, &entry) in correlations.iter_mut().zip(entries) {
                 *correlation = x.mul_add(entry, *correlation);
             }
         }
+        (self.energies, self.correlations) = (energies, correlations);
         self.size_of_largest(&self.correlations[..self.few.n_atoms()])
     }
 

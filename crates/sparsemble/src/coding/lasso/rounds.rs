@@ -197,13 +197,13 @@ impl<'b, T: Scalar> Block<'b, T> {
             self.live.retain(|&i| self.states[i].status.is_none());
         }
         pulse.count(0)?;
+        let width = plan.few.as_ref().map_or(0, Few::width);
         collect(plan.coder, (plan.basis, samples), range, pulse, |i| {
             let state = &self.states[i];
-            let code = match &plan.few {
-                Some(few) if state.is_side_by_side => {
-                    Code::Sorted(&self.side_by_side[i * few.width()..][..few.width()])
-                }
-                _ => Code::Support(&state.active.atoms, &state.active.coefficients),
+            let code = if state.is_side_by_side {
+                Code::Sorted(&self.side_by_side[i * width..][..width])
+            } else {
+                Code::Support(&state.active.atoms, &state.active.coefficients)
             };
             (code, self.scales[i], state.status, (state.rounds, state.gap))
         })
