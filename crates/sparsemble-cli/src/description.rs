@@ -64,12 +64,13 @@ impl Description {
         format!("{kind}{levels}{models} of {n_atoms} atoms")
     }
 
-    pub(crate) fn features(&self) -> String {
+    /// The features, with `unit` after their number, and what they are seen through.
+    pub(crate) fn features(&self, unit: &str) -> String {
         let Self { n_inputs, n_features, .. } = self;
         if n_inputs == n_features {
-            format!("{n_features}")
+            format!("{n_features}{unit}")
         } else {
-            format!("{n_features}, seen through {n_inputs} measurements")
+            format!("{n_features}{unit}, seen through {n_inputs} measurements")
         }
     }
 

@@ -62,7 +62,7 @@ fn text<T: Scalar>(inspection: &Inspection, loaded: &Loaded<T>) -> Result<String
         Ok(())
     };
     line("model", &format!("{}{state}", description.words()))?;
-    line("features", &description.features())?;
+    line("features", &description.features(""))?;
     line("numbers", inspection.dtype)?;
     line("method", &training.method)?;
     line("learner", &training.learner)?;

@@ -61,15 +61,17 @@ fn few_atoms_are_coded_as_among_many_that_are_zero() {
 }
 
 #[test]
-fn a_code_of_few_atoms_does_not_depend_on_its_neighbours() {
-    let mut values = Values::new(5);
-    let (atoms, samples): (Matrix<f64>, Matrix<f64>) = (values.matrix(3, 2), values.matrix(3, 101));
-    let coder = Lasso { nonnegative: true, tolerance: 1e-4, ..Lasso::lambda(0.05) };
-    let all = encode(&coder, &atoms, &samples, 1);
-    for i in [0, 1, 50, 100] {
-        let alone = Matrix::from_fn(3, 1, |row, _| samples.column(i)[row]);
-        let own = encode(&coder, &atoms, &alone, 1);
-        assert!(all.codes.column(i).eq(own.codes.column(0)), "sample {i}");
+fn a_code_of_few_atoms_or_features_does_not_depend_on_its_neighbours() {
+    for n_atoms in [2, 40] {
+        let mut values = Values::new(5);
+        let (atoms, samples): (Matrix<f64>, Matrix<f64>) = (values.matrix(3, n_atoms), values.matrix(3, 101));
+        let coder = Lasso { nonnegative: true, tolerance: 1e-4, ..Lasso::lambda(0.05) };
+        let all = encode(&coder, &atoms, &samples, 1);
+        for i in [0, 1, 50, 100] {
+            let alone = Matrix::from_fn(3, 1, |row, _| samples.column(i)[row]);
+            let own = encode(&coder, &atoms, &alone, 1);
+            assert!(all.codes.column(i).eq(own.codes.column(0)), "sample {i} in {n_atoms} atoms");
+        }
     }
 }
 

@@ -149,10 +149,10 @@ impl<'a, T: Scalar> Training<'a, T> {
         let error = error(&trained.model);
         let told = error.map_or(String::new(), |error| format!(", error {}", shown(error)));
         let text = format!(
-            "{method}: {} of {} features, from {n_samples} samples{told} ({seconds:.1} s)\n\
+            "{method}: {} of {}, from {n_samples} samples{told} ({seconds:.1} s)\n\
              wrote {output}{}",
             description.words(),
-            description.features(),
+            description.features(" features"),
             page::look(
                 self.arguments,
                 &match self.pairs {

@@ -286,6 +286,35 @@ mod tests {
     }
 
     #[test]
+    fn no_atom_is_in_a_code_twice_where_rounding_spoils_the_walk() {
+        for level in all_levels() {
+            dispatch!(level, simd => nearly_in_a_plane(simd));
+        }
+    }
+
+    /// Three of five atoms lie nearly in a plane, and none along an axis: rounding may let a member seem to violate.
+    #[inline(always)]
+    fn nearly_in_a_plane<S: Simd>(simd: S) {
+        for (apart, mu) in (2..8).flat_map(|a| (3..8).map(move |b| (0.1_f64.powi(a), 0.1_f64.powi(b)))) {
+            let mut columns = Columns::<f64>::zeros(3, 5);
+            for j in 0..5 {
+                let angle = apart * (j * j) as f64 + if j < 3 { 0.7 } else { 1.9 + j as f64 };
+                let atom = [0.6 * angle.cos(), 0.8 * angle.cos() + 0.1 * apart * j as f64, angle.sin()];
+                columns.padded_mut(j)[..3].copy_from_slice(&atom);
+            }
+            for (nonnegative, part) in [false, true].into_iter().flat_map(|sign| (0..8).map(move |part| (sign, part))) {
+                let x = |lane, row| ((part * 31 + lane * 5 + row * (lane + 2)) as f64).cos();
+                // That atoms are in order, each once, is looked at in `found`.
+                for (lane, (gap, code)) in solve(simd, &columns, (nonnegative, mu), x).iter().enumerate() {
+                    let x: Vec<f64> = (0..3).map(|row| x(lane, row)).collect();
+                    let plain = plain_gap(&columns, &x, (nonnegative, mu), code);
+                    assert!(gap.is_infinite() || plain <= 2.0 * ENOUGH, "{apart}, {mu}: {gap} against {plain}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn many_atoms_and_long_ones_are_for_others() {
         let is_some = |rows, count| Few::new(&Columns::<f32>::zeros(rows, count)).is_some();
         assert!(is_some(3, 2) && is_some(64, 16) && is_some(3, 16) && is_some(3, 2000) && is_some(8, 512));

@@ -18,7 +18,7 @@ use crate::scalar::Scalar;
 /// Atoms whose correlations are compared apart from each other, so that one comparison need not wait for the last.
 const ABREAST: usize = 4;
 
-/// The most atoms times the square of the features, measured: each of up to some M steps asks all atoms in double precision,
+/// The most atoms times the square of the features, these filled up to two, three, four or eight: each of up to some M steps asks all atoms in double precision,
 /// which passes in sixteen bits do faster where they are many.
 const MOST_WORK: usize = 1 << 15;
 
@@ -181,6 +181,11 @@ impl<S: Simd, const M: usize> FeatureLanes<'_, S, M> {
     #[inline(always)]
     fn enter(&mut self, enters: S::mask64s, residual: &Vectors<S, M>) {
         let zero = self.splat(0.0);
+        // Only rounding can make a member violate anything; where it does, the walk is at its end.
+        let is_best = |member: &Member<S, M>| member.is_some() & member.number.simd_eq(self.best);
+        let known = self.members.iter().fold(!enters, |known, member| known | is_best(member)) & enters;
+        self.limit = known.select(self.splat(f64::INFINITY), self.limit);
+        let enters = enters & !known;
         let atom = Vectors::select(enters, &self.atoms(self.best), &Vectors([zero; M]));
         let sign = self.splat(1.0).copysign(atom.dot(residual));
         let full = self.members.iter().fold(enters, |full, member| full & member.is_some());

@@ -91,7 +91,7 @@ impl<'a, T: Scalar> Plan<'a, T> {
         Self { coder, basis, own_panels, weights, unit, free, overlooks, few }
     }
 
-    /// Packed when they are first wanted: samples of few atoms make no pass.
+    /// Packed when they are first wanted: samples of few atoms or features make no pass.
     fn panels(&self) -> &CoarsePanels {
         self.own_panels.as_ref().unwrap_or_else(|| self.basis.coarse())
     }

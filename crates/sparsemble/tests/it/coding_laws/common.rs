@@ -27,10 +27,13 @@ fn assert_agree<T: Scalar>(entry: &Entry<T>, atoms: &Matrix<T>, sample: &[T], a:
 /// Enough samples for several blocks of every coder.
 const MANY: usize = 401;
 
-fn same_bits_for_any_number_of_threads<T: Scalar>(seed: u64) {
-    let problem = Problem::<T>::random(seed, 9, 17, MANY);
+/// Features and atoms: an ordinary dictionary, and one of few features.
+const SIZES: [(usize, usize); 2] = [(9, 17), (3, 40)];
+
+fn same_bits_for_any_number_of_threads<T: Scalar>(seed: u64, (m, k): (usize, usize)) {
+    let problem = Problem::<T>::random(seed, m, k, MANY);
     let (basis, samples) = (problem.basis(), Samples::new(problem.samples.view()));
-    for entry in registry::<T>(17, UNSCALED) {
+    for entry in registry::<T>(k, UNSCALED) {
         let [one, two, five] = [1, 2, 5].map(|n| entry.coder.encode(&basis, &samples, Run::threads(n)).unwrap());
         assert!(one == two && one == five, "{} {} depends on the number of threads", entry.name, T::NAME);
     }
@@ -38,15 +41,17 @@ fn same_bits_for_any_number_of_threads<T: Scalar>(seed: u64) {
 
 #[test]
 fn the_number_of_threads_changes_no_bit() {
-    same_bits_for_any_number_of_threads::<f32>(1);
-    same_bits_for_any_number_of_threads::<f64>(2);
+    for size in SIZES {
+        same_bits_for_any_number_of_threads::<f32>(1, size);
+        same_bits_for_any_number_of_threads::<f64>(2, size);
+    }
 }
 
-fn permuted_samples_have_permuted_codes<T: Scalar>(seed: u64) {
-    let problem = Problem::<T>::random(seed, 9, 17, MANY);
+fn permuted_samples_have_permuted_codes<T: Scalar>(seed: u64, (m, k): (usize, usize)) {
+    let problem = Problem::<T>::random(seed, m, k, MANY);
     let order = Values::new(seed).order(MANY);
     let permuted = Problem { samples: columns(&problem.samples, &order), ..problem.clone() };
-    for entry in registry::<T>(17, UNSCALED) {
+    for entry in registry::<T>(k, UNSCALED) {
         let (before, after) = (problem.encode(&*entry.coder), permuted.encode(&*entry.coder));
         for (i, &origin) in order.iter().enumerate() {
             let same = before.codes.column(origin).eq(after.codes.column(i));
@@ -58,8 +63,10 @@ fn permuted_samples_have_permuted_codes<T: Scalar>(seed: u64) {
 
 #[test]
 fn permuting_the_samples_permutes_the_codes_bit_for_bit() {
-    permuted_samples_have_permuted_codes::<f32>(3);
-    permuted_samples_have_permuted_codes::<f64>(4);
+    for size in SIZES {
+        permuted_samples_have_permuted_codes::<f32>(3, size);
+        permuted_samples_have_permuted_codes::<f64>(4, size);
+    }
 }
 
 /// The weighted coder's prices belong to places, so it is left out.
