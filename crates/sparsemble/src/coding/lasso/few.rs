@@ -19,6 +19,9 @@ use crate::scalar::Scalar;
 /// The most lanes of a vector in any instruction set.
 pub(super) const MOST_LANES: usize = 8;
 
+/// A number for each lane.
+pub(super) type PerLane = [f64; MOST_LANES];
+
 /// An atom of whose energy no more than this is outside of the span of the support is taken to lie in it.
 pub(super) const IN_SPAN: f64 = 1e-10;
 
@@ -41,7 +44,7 @@ pub(super) trait Lanes<S: Simd> {
 
     /// Looks for the codes at each sample's μ, with correlations that may exceed it by `slack`, and returns their gaps; infinity
     /// for those that may be more than `enough`.
-    fn solve<T: Scalar>(&mut self, limits: (&[f64; MOST_LANES], &[f64; MOST_LANES]), enough: f64) -> [f64; MOST_LANES];
+    fn solve<T: Scalar>(&mut self, limits: (&PerLane, &PerLane), enough: f64) -> PerLane;
 
     /// The code that was found for a sample, by atoms in ascending order; some coefficients may be zero, those of which the
     /// atoms mean nothing.
@@ -94,7 +97,7 @@ impl<S: Simd> Reached<S> {
     /// The relative duality gap of each code; infinity where it is more than `enough` with sums as far off as rounding can make
     /// them: by the fraction `noise` of what their terms can add up to, with no atom longer than `norm`.
     #[inline(always)]
-    pub(super) fn gaps(&self, (noise, norm): (f64, f64), mu: &[f64; MOST_LANES], enough: f64) -> [f64; MOST_LANES] {
+    pub(super) fn gaps(&self, (noise, norm): (f64, f64), mu: &PerLane, enough: f64) -> PerLane {
         let size = self.penalty.mul_add(norm, self.energies.sqrt());
         let largest_at_most = size.mul_add(noise * norm, self.largest);
         let mut gaps = [f64::INFINITY; MOST_LANES];
@@ -168,7 +171,7 @@ mod tests {
         mut lanes: impl Lanes<S>,
         few: &Few,
         columns: &Columns<f64>,
-        limits: (&[f64; MOST_LANES], &[f64; MOST_LANES]),
+        limits: (&PerLane, &PerLane),
         value: impl Fn(usize, usize) -> f64,
     ) -> Vec<(f64, Vec<f64>)> {
         // What is left of the samples before does not matter.

@@ -3,7 +3,7 @@
 use fearless_simd::prelude::*;
 
 use super::certificate::product;
-use super::few::{Lanes, MOST_LANES, Reached, rounded};
+use super::few::{Lanes, MOST_LANES, PerLane, Reached, rounded};
 use super::side_by_side::{MOST_ATOMS, PerAtom, SideBySide};
 use crate::coding::basis::inverse;
 use crate::kernels::Columns;
@@ -88,11 +88,7 @@ impl<S: Simd> Lanes<S> for AtomLanes<'_, S> {
     }
 
     #[inline(always)]
-    fn solve<T: Scalar>(
-        &mut self,
-        (mu, slack): (&[f64; MOST_LANES], &[f64; MOST_LANES]),
-        enough: f64,
-    ) -> [f64; MOST_LANES] {
+    fn solve<T: Scalar>(&mut self, (mu, slack): (&PerLane, &PerLane), enough: f64) -> PerLane {
         let unit = inverse(self.few.largest_energy);
         let mut correlations = self.correlations;
         for correlation in &mut correlations[..self.few.n_atoms()] {

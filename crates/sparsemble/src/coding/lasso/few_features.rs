@@ -11,15 +11,16 @@
 
 use fearless_simd::prelude::*;
 
-use super::few::{IN_SPAN, Lanes, MOST_LANES, NONE, Reached, rounded};
+use super::few::{IN_SPAN, Lanes, MOST_LANES, NONE, PerLane, Reached, rounded};
+use super::few_members::{Member, Vectors};
 use crate::kernels::Columns;
 use crate::scalar::Scalar;
 
 /// Atoms whose correlations are compared apart from each other, so that one comparison need not wait for the last.
 const ABREAST: usize = 4;
 
-/// The most atoms times the square of the features, these filled up to two, three, four or eight: each of up to some M steps asks all atoms in double precision,
-/// which passes in sixteen bits do faster where they are many.
+/// The most atoms times M², the features filled up: each of up to some M steps asks all atoms in double precision, which
+/// passes in sixteen bits do faster where they are many.
 const MOST_WORK: usize = 1 << 15;
 
 /// Steps of a walk, far more than it takes: where rounding does not let it come to its end, it has no minimum.
@@ -32,10 +33,6 @@ pub(super) struct FewFeatures<const M: usize> {
     atoms: Vec<[[f64; M]; ABREAST]>,
     largest_norm: f64,
 }
-
-/// A vector of features for each sample.
-#[derive(Clone, Copy)]
-struct Vectors<S: Simd, const M: usize>([S::f64s; M]);
 
 /// The samples and where they stand.
 pub(super) struct FeatureLanes<'a, S: Simd, const M: usize> {
@@ -50,16 +47,6 @@ pub(super) struct FeatureLanes<'a, S: Simd, const M: usize> {
     largest: S::f64s,
     best: S::f64s,
     members: [Member<S, M>; M],
-}
-
-/// A member of each support; all zeros but its number where there is none.
-#[derive(Clone, Copy)]
-struct Member<S: Simd, const M: usize> {
-    number: S::f64s,
-    sign: S::f64s,
-    coefficient: S::f64s,
-    atom: Vectors<S, M>,
-    dual: Vectors<S, M>,
 }
 
 impl<const M: usize> FewFeatures<M> {
@@ -106,11 +93,7 @@ impl<S: Simd, const M: usize> Lanes<S> for FeatureLanes<'_, S, M> {
     }
 
     #[inline(always)]
-    fn solve<T: Scalar>(
-        &mut self,
-        (mu, slack): (&[f64; MOST_LANES], &[f64; MOST_LANES]),
-        enough: f64,
-    ) -> [f64; MOST_LANES] {
+    fn solve<T: Scalar>(&mut self, (mu, slack): (&PerLane, &PerLane), enough: f64) -> PerLane {
         // How far off a sum of products can be, as a fraction of what its terms can add up to.
         let noise = f64::EPSILON * (4 * M) as f64;
         let energies = self.x.dot(&self.x);
@@ -183,9 +166,9 @@ impl<S: Simd, const M: usize> FeatureLanes<'_, S, M> {
         let zero = self.splat(0.0);
         // Only rounding can make a member violate anything; where it does, the walk is at its end.
         let is_best = |member: &Member<S, M>| member.is_some() & member.number.simd_eq(self.best);
-        let known = self.members.iter().fold(!enters, |known, member| known | is_best(member)) & enters;
-        self.limit = known.select(self.splat(f64::INFINITY), self.limit);
-        let enters = enters & !known;
+        let newcomers = self.members.iter().fold(enters, |new, member| new & !is_best(member));
+        self.limit = (enters & !newcomers).select(self.splat(f64::INFINITY), self.limit);
+        let enters = newcomers;
         let atom = Vectors::select(enters, &self.atoms(self.best), &Vectors([zero; M]));
         let sign = self.splat(1.0).copysign(atom.dot(residual));
         let full = self.members.iter().fold(enters, |full, member| full & member.is_some());
@@ -351,67 +334,5 @@ impl<S: Simd, const M: usize> FeatureLanes<'_, S, M> {
     #[inline(always)]
     fn splat(&self, value: f64) -> S::f64s {
         S::f64s::splat(self.simd, value)
-    }
-}
-
-impl<S: Simd, const M: usize> Member<S, M> {
-    #[inline(always)]
-    fn none(simd: S) -> Self {
-        let zero = S::f64s::splat(simd, 0.0);
-        let number = S::f64s::splat(simd, NONE);
-        Self { number, sign: zero, coefficient: zero, atom: Vectors([zero; M]), dual: Vectors([zero; M]) }
-    }
-
-    #[inline(always)]
-    fn is_some(&self) -> S::mask64s {
-        self.number.simd_ge(0.0)
-    }
-
-    #[inline(always)]
-    fn select(mask: S::mask64s, yes: &Self, no: &Self) -> Self {
-        Self {
-            number: mask.select(yes.number, no.number),
-            sign: mask.select(yes.sign, no.sign),
-            coefficient: mask.select(yes.coefficient, no.coefficient),
-            atom: Vectors::select(mask, &yes.atom, &no.atom),
-            dual: Vectors::select(mask, &yes.dual, &no.dual),
-        }
-    }
-}
-
-impl<S: Simd, const M: usize> Vectors<S, M> {
-    #[inline(always)]
-    fn dot(&self, other: &Self) -> S::f64s {
-        let mut sum = self.0[0] * other.0[0];
-        for (&a, &b) in self.0.iter().zip(&other.0).skip(1) {
-            sum = a.mul_add(b, sum);
-        }
-        sum
-    }
-
-    #[inline(always)]
-    fn times(mut self, factor: S::f64s) -> Self {
-        for entry in &mut self.0 {
-            *entry *= factor;
-        }
-        self
-    }
-
-    /// With `factor` times another taken away.
-    #[inline(always)]
-    fn minus(mut self, factor: S::f64s, other: &Self) -> Self {
-        for (entry, &other) in self.0.iter_mut().zip(&other.0) {
-            *entry = (-factor).mul_add(other, *entry);
-        }
-        self
-    }
-
-    #[inline(always)]
-    fn select(mask: S::mask64s, yes: &Self, no: &Self) -> Self {
-        let mut chosen = *no;
-        for (entry, &yes) in chosen.0.iter_mut().zip(&yes.0) {
-            *entry = mask.select(yes, *entry);
-        }
-        chosen
     }
 }

@@ -4,9 +4,9 @@
 //! ([`crate::kernels`]), in sixteen bits, which marks all atoms whose correlation may be large. Their products are then
 //! computed in the number type and serve twice: the largest of all gives the sample's duality gap, and the sample is finished
 //! if that is small enough; otherwise these are the atoms missing from its working set, and the small problem on support and
-//! newcomers is solved exactly ([`active_set`]). Three or four rounds are usual. For small dictionaries the first round sees all atoms at once through
-//! a Gram matrix ([`overview`]) and is usually the last; with only a few atoms or features samples are coded side by side
-//! before it ([`few`]). Nothing of size K × T is ever formed.
+//! newcomers is solved exactly ([`active_set`]). Three or four rounds are usual. For small dictionaries the first round sees
+//! all atoms at once through a Gram matrix ([`overview`]) and is usually the last; with only a few atoms or features samples
+//! are coded side by side before it ([`few`]). Nothing of size K × T is ever formed.
 
 mod active_set;
 mod certificate;
@@ -14,6 +14,7 @@ mod elastic_net;
 mod few;
 mod few_atoms;
 mod few_features;
+mod few_members;
 mod goal;
 mod inverse;
 mod outcome;
