@@ -1,15 +1,19 @@
-//! Many small linear maps kept in bytes, applied in whole numbers: inputs are rounded to sixteen bits, and nothing else is.
+//! Many small linear maps kept in bytes, applied in whole numbers: inputs are rounded to eight bits, and nothing else is.
 //!
-//! An input is scaled to a norm of 32,000 steps. Rounding moves it by at most ½√r of them, so what a map q makes of it is off
-//! by no more than ½√r / 32,000 of ‖q‖‖x‖: a ten-thousandth for r = 48. Twice as many products are made at a time as in
-//! single precision, and half as much is read.
+//! An input is scaled so that its largest entry has 127 steps. Rounding moves no entry by more than half of one, so what a
+//! map q makes of the input x is off by no more than ‖q‖₁ max|x| / 254, and as errors of entries have nothing to do with each
+//! other by far less: about half a hundredth of ‖q‖‖x‖ where the entries of both are alike. Four products are made at a time where
+//! single precision makes one, and a quarter as much is read.
+//!
+//! The instruction for four products wants bytes without a sign on one side. So those of the maps are moved by 128, and every sum
+//! begins with −128 Σx instead of zero.
 
 use std::ops::Range;
 
-use fearless_simd::{Level, dispatch, f32x8, i16x16, i32x8, prelude::*};
+use fearless_simd::{Level, dispatch, f32x8, i16x16, i32x8, prelude::*, u8x32, u16x16};
 
 use super::aligned::Aligned;
-use super::coarse_columns::CoarseColumns;
+use super::byte_columns::{ByteColumns, MOVED, PLACES};
 use super::columns::Columns;
 use crate::scalar::Scalar;
 
@@ -28,9 +32,8 @@ pub(crate) struct ByteMaps {
     fours: usize,
     /// Outputs, up to whole vectors.
     width: usize,
-    /// Map by map, four inputs by four, output by output: the bytes of the first two inputs, and above each that of one of the
-    /// others. Half as much is read as sixteen bits for each would be.
-    data: Aligned<i16>,
+    /// Map by map, four inputs by four, output by output: the moved bytes of the four, in the order of [`PLACES`].
+    data: Aligned<u8>,
     /// What a step of each output of each map is.
     units: Aligned<f32>,
 }
@@ -40,13 +43,13 @@ impl ByteMaps {
     pub(crate) fn pack<T: Scalar>(level: Level, (rows, outputs): (usize, usize), bytes: &[i8], scales: &[T]) -> Self {
         let (fours, width) = (rows.div_ceil(4), outputs.next_multiple_of(LANES));
         let count = scales.len() / outputs;
-        let (mut data, mut units) = (Aligned::zeros(count * fours * width * 2), Aligned::zeros(count * width));
+        let (mut data, mut units) = (Aligned::zeros(count * fours * width * 4), Aligned::zeros(count * width));
         for (number, (column, scale)) in bytes.chunks_exact(rows).zip(scales).enumerate() {
             let (map, output) = (number / outputs, number % outputs);
             units[map * width + output] = scale.to_f64() as f32;
             for (r, &byte) in column.iter().enumerate() {
-                let above = 8 * (r % 4 / 2);
-                data[((map * fours + r / 4) * width + output) * 2 + r % 2] |= i16::from(byte.cast_unsigned()) << above;
+                let place = ((map * fours + r / 4) * width + output) * 4 + PLACES[r % 4];
+                data[place] = (i32::from(byte) + MOVED) as u8;
             }
         }
         Self { level, fours, width, data, units }
@@ -58,7 +61,7 @@ impl ByteMaps {
         &self,
         simd: S,
         map: usize,
-        words: &CoarseColumns,
+        inputs: &ByteColumns,
         slots: Range<usize>,
         made: &mut Columns<f32>,
     ) {
@@ -66,9 +69,9 @@ impl ByteMaps {
         let slots: [usize; TILE] = std::array::from_fn(|s| (slots.start + s).min(slots.end - 1));
         for first in (0..self.width).step_by(VECTORS * LANES) {
             match (self.width - first) / LANES {
-                1 => self.multiply::<S, 1>(simd, (map, first), words, slots, made),
-                2 => self.multiply::<S, 2>(simd, (map, first), words, slots, made),
-                _ => self.multiply::<S, VECTORS>(simd, (map, first), words, slots, made),
+                1 => self.multiply::<S, 1>(simd, (map, first), inputs, slots, made),
+                2 => self.multiply::<S, 2>(simd, (map, first), inputs, slots, made),
+                _ => self.multiply::<S, VECTORS>(simd, (map, first), inputs, slots, made),
             }
         }
     }
@@ -79,32 +82,29 @@ impl ByteMaps {
         &self,
         simd: S,
         (map, first): (usize, usize),
-        words: &CoarseColumns,
+        inputs: &ByteColumns,
         slots: [usize; TILE],
         made: &mut Columns<f32>,
     ) {
-        let size = self.fours * self.width * 2;
-        let rows = self.data[map * size..(map + 1) * size].chunks_exact(self.width * 2);
-        let mut sums = [[i32x8::splat(simd, 0); N]; TILE];
-        let [a, b, c, d] = slots.map(|slot| words.words_by_two(slot as u32));
+        let size = self.fours * self.width * 4;
+        let rows = self.data[map * size..(map + 1) * size].chunks_exact(self.width * 4);
+        let [(a, i), (b, j), (c, k), (d, l)] = slots.map(|slot| inputs.words(slot));
+        let mut sums = [i, j, k, l].map(|start| [i32x8::splat(simd, start); N]);
         for (row, (((a, b), c), d)) in rows.zip(a.iter().zip(b).zip(c).zip(d)) {
-            let row = &row[first * 2..(first + N * LANES) * 2];
-            let both: [i16x16<S>; N] =
-                std::array::from_fn(|v| i16x16::from_slice(simd, &row[v * 2 * LANES..(v + 1) * 2 * LANES]));
-            for (half, maps) in [both.map(|both| (both << 8) >> 8), both.map(|both| both >> 8)].into_iter().enumerate()
-            {
-                for (sums, words) in sums.iter_mut().zip([a, b, c, d]) {
-                    let pair: i16x16<S> = i32x8::splat(simd, words[half]).bitcast();
-                    for (sum, map) in sums.iter_mut().zip(maps) {
-                        *sum += map.pairwise_dot_product(pair);
-                    }
+            let row = &row[first * 4..(first + N * LANES) * 4];
+            let maps: [u8x32<S>; N] =
+                std::array::from_fn(|v| u8x32::from_slice(simd, &row[v * 4 * LANES..(v + 1) * 4 * LANES]));
+            for (sums, &word) in sums.iter_mut().zip([a, b, c, d]) {
+                let word = i32x8::splat(simd, word);
+                for (sum, map) in sums.iter_mut().zip(maps) {
+                    *sum = add_four_products(simd, *sum, map, word);
                 }
             }
         }
         let units = &self.units[map * self.width + first..][..N * LANES];
         // Looked at in their place: sums that are handed on as a whole would leave the registers.
         for (sums, &slot) in sums.iter().zip(&slots) {
-            let step = f32x8::splat(simd, words.step(slot as u32));
+            let step = f32x8::splat(simd, inputs.step(slot));
             let made = &mut made.padded_mut(slot)[first..first + N * LANES];
             for (v, sum) in sums.iter().enumerate() {
                 let lanes = v * LANES..(v + 1) * LANES;
@@ -113,6 +113,34 @@ impl ByteMaps {
             }
         }
     }
+}
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod vnni {
+    #[cfg(target_arch = "x86")]
+    use std::arch::x86::{__m256i, _mm256_dpbusd_epi32};
+    #[cfg(target_arch = "x86_64")]
+    use std::arch::x86_64::{__m256i, _mm256_dpbusd_epi32};
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        pub(super) fn add_four_products(_simd: Avx512, sum: __m256i, map: __m256i, word: __m256i) -> __m256i {
+            _mm256_dpbusd_epi32(sum, map, word)
+        }
+    );
+}
+
+/// Adds to each lane the four products of its bytes: those of a map have no sign, those of an input do.
+#[inline(always)]
+fn add_four_products<S: Simd>(simd: S, sum: i32x8<S>, map: u8x32<S>, word: i32x8<S>) -> i32x8<S> {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    if let Some(avx512) = simd.level().as_avx512() {
+        return vnni::add_four_products(avx512, sum.into(), map.into(), word.into()).simd_into(simd);
+    }
+    // Two at a time.
+    let (map, word): (u16x16<S>, i16x16<S>) = (map.bitcast(), word.bitcast());
+    let (low, high): (i16x16<S>, i16x16<S>) = ((map & 0xff).bitcast(), (map >> 8).bitcast());
+    sum + low.pairwise_dot_product((word << 8) >> 8) + high.pairwise_dot_product(word >> 8)
 }
 
 /// Inputs that go through their maps at a time.
@@ -124,14 +152,14 @@ const BLOCK: usize = 96;
 /// brought back together, which leaves the processor many places to wait for at a time.
 #[derive(Debug)]
 pub(crate) struct ByteMapper {
-    words: CoarseColumns,
+    inputs: ByteColumns,
     made: Columns<f32>,
 }
 
 impl ByteMapper {
     /// For maps of this size.
     pub(crate) fn new(rows: usize, outputs: usize) -> Self {
-        Self { words: CoarseColumns::new(rows, BLOCK), made: Columns::zeros(outputs, BLOCK) }
+        Self { inputs: ByteColumns::new(rows, BLOCK), made: Columns::zeros(outputs, BLOCK) }
     }
 
     /// Adds what becomes of the named inputs, by a weight, to their sums and, squared, to the spreads, if there are any. `chosen`
@@ -139,17 +167,17 @@ impl ByteMapper {
     pub(crate) fn add<T: Scalar>(
         &mut self,
         maps: &ByteMaps,
-        (words, names, chosen): (&CoarseColumns, &[u32], &[u32]),
+        (inputs, names, chosen): (&ByteColumns, &[u32], &[u32]),
         weight: f64,
         (sums, spreads): (&mut Columns<T>, &mut [T]),
     ) {
         dispatch!(maps.level, simd => for names in names.chunks(BLOCK) {
-            self.words.load_named(words, names);
+            self.inputs.load_named(simd, inputs, names);
             let mut first = 0;
             for same in names.chunk_by(|&a, &b| chosen[a as usize] == chosen[b as usize]) {
                 for start in (first..first + same.len()).step_by(TILE) {
                     let slots = start..(start + TILE).min(first + same.len());
-                    maps.multiply_tile(simd, chosen[same[0] as usize] as usize, &self.words, slots, &mut self.made);
+                    maps.multiply_tile(simd, chosen[same[0] as usize] as usize, &self.inputs, slots, &mut self.made);
                 }
                 first += same.len();
             }

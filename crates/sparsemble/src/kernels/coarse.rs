@@ -17,7 +17,7 @@ use super::vectors::dot;
 use crate::scalar::Scalar;
 
 /// The norm that atoms and samples are scaled to; sixteen bits hold one entry as large as this, and what rounding adds.
-pub(super) const NORM: f64 = 32_000.0;
+const NORM: f64 = 32_000.0;
 
 /// More than an entry of a sample is rounded by: one half, and what floats lose before.
 const ROUNDED: f64 = 0.51;
@@ -203,7 +203,7 @@ impl CoarseTiles {
             for (row, &word) in tile.as_chunks_mut::<TILE>().0.iter_mut().zip(columns.words(name)) {
                 row[slot % TILE] = word;
             }
-            self.nonzero.push(columns.step(name) > 0.0);
+            self.nonzero.push(columns.is_nonzero(name));
         }
     }
 
@@ -243,7 +243,7 @@ pub(super) fn round_to_pairs<S: Simd, T: Scalar>(_: S, sample: &[T], norm: f64, 
 
 /// The norm of a padded column, also where squares would leave the range of the number type.
 #[inline(always)]
-pub(crate) fn norm<S: Simd, T: Scalar>(simd: S, x: &[T]) -> f64 {
+fn norm<S: Simd, T: Scalar>(simd: S, x: &[T]) -> f64 {
     let energy = dot(simd, x, x).to_f64();
     if (1e-30..1e30).contains(&energy) {
         return energy.sqrt();

@@ -12,6 +12,7 @@
 
 mod aligned;
 mod best;
+mod byte_columns;
 mod byte_maps;
 mod classes;
 mod coarse;
@@ -29,10 +30,10 @@ mod tests;
 mod vectors;
 
 pub(crate) use best::Best;
+pub(crate) use byte_columns::ByteColumns;
 pub(crate) use byte_maps::{ByteMapper, ByteMaps};
 pub(crate) use classes::Classes;
-pub(crate) use coarse::{CoarsePanels, CoarseTiles, correlate_coarsely, norm};
-pub(crate) use coarse_best::Leader;
+pub(crate) use coarse::{CoarsePanels, CoarseTiles, correlate_coarsely};
 pub(crate) use coarse_classes::CoarseClasses;
 pub(crate) use coarse_columns::CoarseColumns;
 pub(crate) use columns::Columns;

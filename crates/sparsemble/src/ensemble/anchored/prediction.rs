@@ -6,11 +6,10 @@ use fearless_simd::{dispatch, prelude::*};
 
 use crate::error::Result;
 use crate::kernels::{
-    ByteMapper, ByteMaps, CoarseColumns, Columns, Epilogue, Panels, Product, Store, TILE, best_level, correlate_loose,
+    ByteColumns, ByteMapper, ByteMaps, Columns, Epilogue, Panels, Product, Store, TILE, best_level, correlate_loose,
 };
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
-use crate::sums::product_by;
 
 use super::choice::{self, Anchors, Chooser};
 use super::frame::Frame;
@@ -35,7 +34,7 @@ pub(super) struct Packed<T> {
     n_inputs: usize,
     /// C, R and W, one below the other.
     before: Panels<T>,
-    anchors: Anchors<T>,
+    anchors: Anchors,
     members: Vec<PackedMember<T>>,
     /// P, as a dictionary with an atom for each output.
     after: Panels<T>,
@@ -98,7 +97,7 @@ impl<T: Scalar> Packed<T> {
             chosen: vec![Vec::new(); self.anchors.n_members()],
             groups: Groups::default(),
             directions: Columns::zeros(n_directions, ANCHORED_BLOCK * usize::from(self.has(false))),
-            words: CoarseColumns::new(n_directions, ANCHORED_BLOCK * usize::from(self.has(true))),
+            bytes: ByteColumns::new(n_directions, ANCHORED_BLOCK * usize::from(self.has(true))),
             mapper: ByteMapper::new(n_directions, n_parts),
             sums: Columns::zeros(n_parts, ANCHORED_BLOCK),
             after: Store::new(&self.after, GROUP),
@@ -134,14 +133,14 @@ pub(crate) struct Predictor<'a, T> {
     /// What is added to all entries of each output.
     offsets: Vec<T>,
     before: Store<T>,
-    chooser: Chooser<'a, T>,
+    chooser: Chooser<'a>,
     /// The atoms that each member has chosen.
     chosen: Vec<Vec<u32>>,
     groups: Groups,
     /// R·u of all inputs; they and the sums are looked up in any order, so each begins with a line of the cache.
     directions: Columns<T>,
     /// The same in whole numbers. Of both there is only what the members want.
-    words: CoarseColumns,
+    bytes: ByteColumns,
     mapper: ByteMapper,
     /// Σ β_l Q_l R·u of all inputs.
     sums: Columns<T>,
@@ -187,7 +186,7 @@ impl<T: Scalar> Predictor<'_, T> {
     fn look(&mut self, mut read: impl FnMut(usize, &mut [T]) -> Result<T>, values: &mut [T]) -> Result<()> {
         let n_outputs = self.packed.sizes[2];
         self.offsets.clear();
-        self.words.clear();
+        self.bytes.clear();
         for (number, values) in values.chunks_mut(GROUP * n_outputs).enumerate() {
             let inputs = &mut self.inputs[..values.len() / n_outputs * self.packed.n_inputs];
             for (slot, input) in inputs.chunks_exact_mut(self.packed.n_inputs).enumerate() {
@@ -203,13 +202,13 @@ impl<T: Scalar> Predictor<'_, T> {
     #[inline(always)]
     fn keep<S: Simd>(&mut self, simd: S, first: usize, values: &mut [T]) {
         let [n_features, n_directions, n_outputs, _] = self.packed.sizes;
-        let (wants_words, wants_floats) = (self.packed.has(true), self.packed.has(false));
+        let (wants_bytes, wants_floats) = (self.packed.has(true), self.packed.has(false));
         for (slot, value) in values.chunks_exact_mut(n_outputs).enumerate() {
             let (features, rest) = self.before.of(slot).split_at(n_features);
             self.chooser.push(simd, features);
             let (directions, rest) = rest.split_at(n_directions);
-            if wants_words {
-                self.words.push(simd, directions, product_by(simd, directions, directions).sqrt());
+            if wants_bytes {
+                self.bytes.push(simd, directions);
             }
             if wants_floats {
                 self.directions.padded_mut(first + slot)[..n_directions].copy_from_slice(directions);
@@ -225,7 +224,7 @@ impl<T: Scalar> Predictor<'_, T> {
         self.groups.sort(chosen, part, member.n_atoms);
         match &member.maps {
             PackedMaps::Bytes(maps) => {
-                let inputs = (&self.words, self.groups.all(), chosen.as_slice());
+                let inputs = (&self.bytes, self.groups.all(), chosen.as_slice());
                 self.mapper.add(maps, inputs, member.weight, (sums, spreads));
             }
             PackedMaps::Floats(maps) => {
