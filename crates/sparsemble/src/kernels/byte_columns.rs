@@ -48,21 +48,21 @@ impl ByteColumns {
     #[inline(always)]
     pub(crate) fn push<S: Simd, T: Scalar>(&mut self, _: S, input: &[T]) {
         let record = &mut self.data[self.count * self.stride..][..self.stride];
-        let largest = input.iter().fold(T::ZERO, |largest, value| if value.abs() > largest { value.abs() } else { largest });
-        let largest = largest.to_f64();
+        let largest = largest(input);
         let factor = T::from_f64(if largest > FAINT { STEPS / largest } else { 0.0 });
-        let steps = |value: T| ((value * factor).to_f64() as f32 + TO_BITS).to_bits() as i32;
+        // The lowest byte.
+        let steps = |value: T| ((value * factor).to_f64() as f32 + TO_BITS).to_bits() as i8;
         let mut sum = 0;
         let (fours, last) = input.as_chunks();
-        for (word, &[a, b, c, d]) in record.iter_mut().zip(fours) {
-            let [a, b, c, d] = [a, b, c, d].map(steps);
-            *word = word_of([a, b, c, d]);
-            sum += [a, b, c, d].map(|step| (step << 24) >> 24).into_iter().sum::<i32>();
+        for (word, &four) in record.iter_mut().zip(fours) {
+            let [a, b, c, d] = four.map(steps);
+            *word = i32::from_ne_bytes([a, b, c, d].map(i8::cast_unsigned));
+            sum += (i32::from(a) + i32::from(b)) + (i32::from(c) + i32::from(d));
         }
         if !last.is_empty() {
-            let four: [i32; 4] = std::array::from_fn(|i| last.get(i).map_or(0, |&value| steps(value)));
-            record[fours.len()] = word_of(four);
-            sum += four.map(|step| (step << 24) >> 24).into_iter().sum::<i32>();
+            let four: [i8; 4] = std::array::from_fn(|i| last.get(i).map_or(0, |&value| steps(value)));
+            record[fours.len()] = i32::from_ne_bytes(four.map(i8::cast_unsigned));
+            sum += four.map(i32::from).into_iter().sum::<i32>();
         }
         record[self.fours] = ((largest / STEPS) as f32).to_bits().cast_signed();
         record[self.fours + 1] = -MOVED * sum;
@@ -94,12 +94,17 @@ impl ByteColumns {
     }
 }
 
-/// Four bytes of a word in the order of [`PLACES`].
+/// The largest magnitude, in eight lanes side by side.
 #[inline(always)]
-fn word_of([a, b, c, d]: [i32; 4]) -> i32 {
-    (a & 0xff) | (c & 0xff) << 8 | (b & 0xff) << 16 | d << 24
+fn largest<T: Scalar>(input: &[T]) -> f64 {
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    let (eights, rest) = input.as_chunks::<8>();
+    let mut lanes = [T::ZERO; 8];
+    for eight in eights {
+        for i in 0..8 {
+            lanes[i] = larger(lanes[i], eight[i].abs());
+        }
+    }
+    let lanes = lanes.into_iter().fold(T::ZERO, larger);
+    rest.iter().fold(lanes, |most, value| larger(most, value.abs())).to_f64()
 }
-
-/// The byte of a word that each of four entries has: the first two are the lower halves of sixteen bits, so that a shift
-/// makes pairs of them where there are no products of bytes.
-pub(super) const PLACES: [usize; 4] = [0, 2, 1, 3];

@@ -13,7 +13,7 @@ use std::ops::Range;
 use fearless_simd::{Level, dispatch, f32x8, i16x16, i32x8, prelude::*, u8x32, u16x16};
 
 use super::aligned::Aligned;
-use super::byte_columns::{ByteColumns, MOVED, PLACES};
+use super::byte_columns::{ByteColumns, MOVED};
 use super::columns::Columns;
 use crate::scalar::Scalar;
 
@@ -32,7 +32,7 @@ pub(crate) struct ByteMaps {
     fours: usize,
     /// Outputs, up to whole vectors.
     width: usize,
-    /// Map by map, four inputs by four, output by output: the moved bytes of the four, in the order of [`PLACES`].
+    /// Map by map, four inputs by four, output by output: the moved bytes of the four.
     data: Aligned<u8>,
     /// What a step of each output of each map is.
     units: Aligned<f32>,
@@ -48,7 +48,7 @@ impl ByteMaps {
             let (map, output) = (number / outputs, number % outputs);
             units[map * width + output] = scale.to_f64() as f32;
             for (r, &byte) in column.iter().enumerate() {
-                let place = ((map * fours + r / 4) * width + output) * 4 + PLACES[r % 4];
+                let place = ((map * fours + r / 4) * width + output) * 4 + r % 4;
                 data[place] = (i32::from(byte) + MOVED) as u8;
             }
         }
@@ -87,11 +87,11 @@ impl ByteMaps {
         made: &mut Columns<f32>,
     ) {
         let size = self.fours * self.width * 4;
-        let rows = self.data[map * size..(map + 1) * size].chunks_exact(self.width * 4);
+        let map_data = &self.data[map * size..(map + 1) * size];
         let [(a, i), (b, j), (c, k), (d, l)] = slots.map(|slot| inputs.words(slot));
         let mut sums = [i, j, k, l].map(|start| [i32x8::splat(simd, start); N]);
-        for (row, (((a, b), c), d)) in rows.zip(a.iter().zip(b).zip(c).zip(d)) {
-            let row = &row[first * 4..(first + N * LANES) * 4];
+        for (number, (((a, b), c), d)) in a.iter().zip(b).zip(c).zip(d).enumerate() {
+            let row = &map_data[(number * self.width + first) * 4..][..N * LANES * 4];
             let maps: [u8x32<S>; N] =
                 std::array::from_fn(|v| u8x32::from_slice(simd, &row[v * 4 * LANES..(v + 1) * 4 * LANES]));
             for (sums, &word) in sums.iter_mut().zip([a, b, c, d]) {
@@ -137,7 +137,7 @@ fn add_four_products<S: Simd>(simd: S, sum: i32x8<S>, map: u8x32<S>, word: i32x8
     if let Some(avx512) = simd.level().as_avx512() {
         return vnni::add_four_products(avx512, sum.into(), map.into(), word.into()).simd_into(simd);
     }
-    // Two at a time.
+    // Two at a time: the even bytes, then the odd ones.
     let (map, word): (u16x16<S>, i16x16<S>) = (map.bitcast(), word.bitcast());
     let (low, high): (i16x16<S>, i16x16<S>) = ((map & 0xff).bitcast(), (map >> 8).bitcast());
     sum + low.pairwise_dot_product((word << 8) >> 8) + high.pairwise_dot_product(word >> 8)
@@ -215,7 +215,7 @@ impl ByteMapper {
 mod tests {
     use super::*;
     use crate::kernels::all_levels;
-    use crate::kernels::coarse::NORM;
+    use crate::kernels::byte_columns::STEPS;
 
     #[test]
     fn a_map_in_bytes_makes_what_it_makes_in_floats_but_for_the_rounding_of_inputs() {
@@ -229,29 +229,29 @@ mod tests {
             let maps = ByteMaps::pack(level, (rows, outputs), &bytes, &scales);
             let inputs: Vec<Vec<f32>> =
                 (0..11).map(|i| (0..rows).map(|r| 50.0 * wave(13 * i + 5 * r)).collect()).collect();
-            let mut words = CoarseColumns::new(rows, 11);
+            let mut rounded = ByteColumns::new(rows, 11);
             for input in &inputs {
-                let norm = product_by_hand(input, input).sqrt();
-                dispatch!(level, simd => words.push(simd, input, norm));
+                dispatch!(level, simd => rounded.push(simd, input));
             }
             let (mut sums, mut spreads) = (Columns::<f32>::zeros(outputs, 11), vec![0.0_f32; 11]);
             let names = [3, 0, 10, 7, 8];
-            let named = (&words, &names[..], &[1; 11][..]);
+            let named = (&rounded, &names[..], &[1; 11][..]);
             ByteMapper::new(rows, outputs).add(&maps, named, 0.5, (&mut sums, &mut spreads));
             for (i, input) in inputs.iter().enumerate() {
-                let norm = product_by_hand(input, input).sqrt();
+                let largest = input.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
                 let mut squares = 0.0;
                 for j in 0..outputs {
                     let at = outputs + j;
                     let map: Vec<f32> = (0..rows).map(|r| f32::from(bytes[at * rows + r]) * scales[at]).collect();
                     let made = product_by_hand(&map, input);
-                    let bound = 0.52 * (rows as f64).sqrt() / NORM * norm * product_by_hand(&map, &map).sqrt();
+                    let sizes: f64 = map.iter().map(|value| f64::from(value.abs())).sum();
+                    let bound = 0.51 * f64::from(largest) / STEPS * sizes;
                     let expected = if names.contains(&(i as u32)) { 0.5 * made } else { 0.0 };
                     let off = (f64::from(sums.column(i)[j]) - expected).abs();
                     assert!(off <= bound, "input {i}, output {j} of {outputs}: off by {off}");
                     squares += 2.0 * expected * expected;
                 }
-                assert!((f64::from(spreads[i]) - squares).abs() <= 2e-3 * squares.max(1e-9));
+                assert!((f64::from(spreads[i]) - squares).abs() <= 0.05 * squares.max(1e-9));
             }
         }
     }

@@ -164,9 +164,9 @@ impl<T: Scalar> AnchoredEnsemble<T> {
         Self::new(self.frame.clone(), members, &self.beta)
     }
 
-    /// What a thread needs to predict.
-    pub(crate) fn predictor(&self) -> Predictor<'_, T> {
-        self.packed.predictor()
+    /// What a thread needs to predict; the entries of an output, as many as there are, will come in this order.
+    pub(crate) fn predictor(&self, order: &[usize]) -> Predictor<'_, T> {
+        self.packed.predictor(&self.frame, order)
     }
 
     /// What becomes of every input, with the spread of the members.
@@ -186,7 +186,8 @@ impl<T: Scalar> AnchoredEnsemble<T> {
         // Each piece has its own lock, and one thread.
         let pieces: Vec<_> =
             values.as_mut_slice().chunks_mut(ANCHORED_BLOCK * self.n_outputs()).map(Mutex::new).collect();
-        let space = || (self.predictor(), Vec::new());
+        let order: Vec<usize> = (0..self.n_outputs()).collect();
+        let space = || (self.predictor(&order), Vec::new());
         let spread = run.map_blocks(inputs.columns(), ANCHORED_BLOCK, space, |(predictor, spreads), range| {
             spreads.resize(range.len(), T::ZERO);
             let read = |i: usize, input: &mut [T]| {

@@ -32,12 +32,8 @@ pub(super) struct Packed<T> {
     /// F, r, M and m: see [`Frame`].
     sizes: [usize; 4],
     n_inputs: usize,
-    /// C, R and W, one below the other.
-    before: Panels<T>,
     anchors: Anchors,
     members: Vec<PackedMember<T>>,
-    /// P, as a dictionary with an atom for each output.
-    after: Panels<T>,
 }
 
 #[derive(Debug)]
@@ -63,15 +59,11 @@ impl<T: Scalar> Packed<T> {
             let maps = member.maps();
             PackedMember { n_atoms: maps.n_atoms(), maps: pack(maps), weight }
         };
-        let outputs = frame.outputs();
-        let transposed = outputs.view().transposed().to_matrix();
         Self {
-            sizes: [frame.features(), frame.directions(), frame.common(), outputs].map(Matrix::columns),
+            sizes: [frame.features(), frame.directions(), frame.common(), frame.outputs()].map(Matrix::columns),
             n_inputs: frame.n_inputs(),
-            before: stacked(&[frame.features(), frame.directions(), frame.common()]),
             anchors: Anchors::in_cells(&members.iter().map(AnchoredMember::anchors).collect::<Vec<_>>()),
             members: members.iter().zip(beta).map(member).collect(),
-            after: stacked(&[&transposed]),
         }
     }
 
@@ -85,14 +77,19 @@ impl<T: Scalar> Packed<T> {
         self.members.iter().any(|member| matches!(member.maps, PackedMaps::Bytes(_)) == bytes)
     }
 
-    /// What a thread needs.
-    pub(super) fn predictor(&self) -> Predictor<'_, T> {
-        let [_, n_directions, _, n_parts] = self.sizes;
+    /// What a thread needs; the entries of an output will come in this order.
+    pub(super) fn predictor(&self, frame: &Frame<T>, order: &[usize]) -> Predictor<'_, T> {
+        let [_, n_directions, n_outputs, n_parts] = self.sizes;
+        let common = Matrix::from_fn(self.n_inputs, n_outputs, |r, c| frame.common().column(order[c])[r]);
+        let outputs = Matrix::from_fn(n_parts, n_outputs, |r, c| frame.outputs().column(r)[order[c]]);
+        let before = stacked(&[frame.features(), frame.directions(), &common]);
+        let after = stacked(&[&outputs]);
         Predictor {
             packed: self,
             inputs: vec![T::ZERO; GROUP * self.n_inputs],
             offsets: Vec::with_capacity(ANCHORED_BLOCK),
-            before: Store::new(&self.before, GROUP),
+            seen: Store::new(&before, GROUP),
+            before,
             chooser: Chooser::new(&self.anchors, ANCHORED_BLOCK),
             chosen: vec![Vec::new(); self.anchors.n_members()],
             groups: Groups::default(),
@@ -100,7 +97,8 @@ impl<T: Scalar> Packed<T> {
             bytes: ByteColumns::new(n_directions, ANCHORED_BLOCK * usize::from(self.has(true))),
             mapper: ByteMapper::new(n_directions, n_parts),
             sums: Columns::zeros(n_parts, ANCHORED_BLOCK),
-            after: Store::new(&self.after, GROUP),
+            made: Store::new(&after, GROUP),
+            after,
         }
     }
 }
@@ -132,7 +130,9 @@ pub(crate) struct Predictor<'a, T> {
     inputs: Vec<T>,
     /// What is added to all entries of each output.
     offsets: Vec<T>,
-    before: Store<T>,
+    /// C, R and W, one below the other, and what they make of inputs.
+    before: Panels<T>,
+    seen: Store<T>,
     chooser: Chooser<'a>,
     /// The atoms that each member has chosen.
     chosen: Vec<Vec<u32>>,
@@ -144,7 +144,9 @@ pub(crate) struct Predictor<'a, T> {
     mapper: ByteMapper,
     /// Σ β_l Q_l R·u of all inputs.
     sums: Columns<T>,
-    after: Store<T>,
+    /// P, as a dictionary with an atom for each output, and what it makes of sums.
+    after: Panels<T>,
+    made: Store<T>,
 }
 
 impl<T: Scalar> Predictor<'_, T> {
@@ -175,7 +177,7 @@ impl<T: Scalar> Predictor<'_, T> {
         for (number, values) in values.chunks_mut(GROUP * n_outputs).enumerate() {
             let first = number * GROUP;
             let sums = (first..first + values.len() / n_outputs).map(|i| self.sums.column(i));
-            multiply(&self.packed.after, sums, &mut self.after);
+            multiply(&self.after, sums, &mut self.made);
             let spreads = spreads.get_mut(first..).unwrap_or_default();
             dispatch!(best_level(), simd => self.finish(simd, first, values, spreads));
         }
@@ -192,7 +194,7 @@ impl<T: Scalar> Predictor<'_, T> {
             for (slot, input) in inputs.chunks_exact_mut(self.packed.n_inputs).enumerate() {
                 self.offsets.push(read(number * GROUP + slot, input)?);
             }
-            multiply(&self.packed.before, inputs.chunks_exact(self.packed.n_inputs), &mut self.before);
+            multiply(&self.before, inputs.chunks_exact(self.packed.n_inputs), &mut self.seen);
             dispatch!(best_level(), simd => self.keep(simd, number * GROUP, values));
         }
         Ok(())
@@ -204,7 +206,7 @@ impl<T: Scalar> Predictor<'_, T> {
         let [n_features, n_directions, n_outputs, _] = self.packed.sizes;
         let (wants_bytes, wants_floats) = (self.packed.has(true), self.packed.has(false));
         for (slot, value) in values.chunks_exact_mut(n_outputs).enumerate() {
-            let (features, rest) = self.before.of(slot).split_at(n_features);
+            let (features, rest) = self.seen.of(slot).split_at(n_features);
             self.chooser.push(simd, features);
             let (directions, rest) = rest.split_at(n_directions);
             if wants_bytes {
@@ -244,7 +246,7 @@ impl<T: Scalar> Predictor<'_, T> {
         let values = values.chunks_exact_mut(self.packed.sizes[2]);
         for (slot, value) in values.enumerate() {
             let offset = self.offsets[first + slot];
-            for (value, &part) in value.iter_mut().zip(self.after.of(slot)) {
+            for (value, &part) in value.iter_mut().zip(self.made.of(slot)) {
                 *value = *value + part + offset;
             }
             if let Some(spread) = spreads.get_mut(slot) {

@@ -119,14 +119,15 @@ impl<T: Scalar> Stage<'_, T> {
         });
         let (n_pixels, n_outputs) = (rows.len() * size.width, windows.n_outputs());
         let Space { values, spreads } = space;
-        values.resize(n_pixels * n_outputs, T::ZERO);
-        spreads.resize(if doubts { n_pixels } else { 0 }, T::ZERO);
+        let values = at_least(values, n_pixels * n_outputs);
+        let spreads = at_least(spreads, if doubts { n_pixels } else { 0 });
         let (value_pieces, spread_pieces) =
             (pieces(values, ANCHORED_BLOCK * n_outputs), pieces(spreads, ANCHORED_BLOCK));
+        let order = windows.by_small_pixel();
         run.map_blocks(
             n_pixels,
             ANCHORED_BLOCK,
-            || self.ensemble.predictor(),
+            || self.ensemble.predictor(&order),
             |predictor, range| {
                 let number = range.start / ANCHORED_BLOCK;
                 let read = |i: usize, input: &mut [T]| {
@@ -141,9 +142,18 @@ impl<T: Scalar> Stage<'_, T> {
             },
         )?;
         drop((value_pieces, spread_pieces));
-        let (values, spreads) = (values.as_slice(), spreads.as_slice());
         Ok(Blocks { windows, rows, width: size.width, values, spreads })
     }
+}
+
+/// The first so many of some values, whatever they are. New ones are zeros from the system, which gives the memory for them to
+/// the threads that write there: side by side.
+fn at_least<T: Scalar>(values: &mut Vec<T>, count: usize) -> &mut [T] {
+    if values.len() < count {
+        *values = Vec::new();
+        *values = vec![T::ZERO; count];
+    }
+    &mut values[..count]
 }
 
 /// Values in pieces for threads to write to: each piece has its own lock, and one thread.
@@ -161,9 +171,21 @@ struct Blocks<'a, T> {
     rows: Range<usize>,
     /// Of the small picture.
     width: usize,
+    /// Block by block, in the order of [`Windows::by_small_pixel`].
     values: &'a [T],
     /// How far apart the members are, for each block: the squares of all its pixels together.
     spreads: &'a [T],
+}
+
+/// Some neighbouring pixels of the enlarged picture that belong to one of the small picture.
+struct Place {
+    row: usize,
+    column: usize,
+    /// The first of them, among those of the small pixel.
+    first: usize,
+    /// The small pixels whose blocks cover it.
+    rows: Range<usize>,
+    columns: Range<usize>,
 }
 
 impl<T: Scalar> Blocks<'_, T> {
@@ -171,61 +193,57 @@ impl<T: Scalar> Blocks<'_, T> {
     /// for that, how far apart blocks and members are.
     fn average<U>(&self, rows: Range<usize>, target: &mut Target<'_, U, impl Fn(T, T) -> (U, U)>) {
         match self.windows.scale {
-            2 => self.average_by::<2, U>(rows, target),
-            3 | 6 => self.average_by::<3, U>(rows, target),
-            4 | 8 => self.average_by::<4, U>(rows, target),
-            _ => self.average_by::<1, U>(rows, target),
+            2 => self.average_by::<2, 4, U>(rows, target),
+            3 => self.average_by::<3, 9, U>(rows, target),
+            4 => self.average_by::<4, 16, U>(rows, target),
+            _ => self.average_by::<0, 1, U>(rows, target),
         }
     }
 
-    /// The same, N neighbouring pixels at a time; the scale is a multiple of N.
-    fn average_by<const N: usize, U>(&self, rows: Range<usize>, target: &mut Target<'_, U, impl Fn(T, T) -> (U, U)>) {
-        let scale = self.windows.scale;
-        let mut samples = target.samples.as_chunks_mut::<N>().0.iter_mut();
-        let mut doubts = target.doubts.as_chunks_mut::<N>().0.iter_mut();
-        let with_doubts = doubts.len() > 0;
+    /// The same, N pixels of a small one at a time; the compiler knows the scale unless it is zero here.
+    fn average_by<const SCALE: usize, const N: usize, U>(
+        &self,
+        rows: Range<usize>,
+        target: &mut Target<'_, U, impl Fn(T, T) -> (U, U)>,
+    ) {
+        let scale = if SCALE > 0 { SCALE } else { self.windows.scale };
         let near = |place: usize, all: Range<usize>| place.saturating_sub(1).max(all.start)..(place + 2).min(all.end);
-        for (row, line) in rows.flat_map(|row| (0..scale).map(move |line| (row, line))) {
+        for (number, row) in rows.enumerate() {
             let above = near(row, self.rows.clone());
-            for first in (0..scale * self.width).step_by(N) {
-                let column = first / scale;
-                let (place, beside) = ((row, line, column, first % scale), near(column, 0..self.width));
-                // Nearly everywhere there are nine blocks: loops of a known length.
-                let (mean, variance) = if above.len() == 3 && beside.len() == 3 {
-                    self.average_at::<N>(place, row - 1..row + 2, column - 1..column + 2, with_doubts)
-                } else {
-                    self.average_at::<N>(place, above.clone(), beside, with_doubts)
-                };
-                let written = std::array::from_fn::<_, N, _>(|i| (target.write)(mean[i], variance[i]));
-                let (mut sample, mut doubt) = (samples.next(), doubts.next());
-                for (i, (mean, variance)) in written.into_iter().enumerate() {
-                    if let Some(samples) = &mut sample {
-                        samples[i] = mean;
-                    }
-                    if let Some(doubts) = &mut doubt {
-                        doubts[i] = variance;
+            for column in 0..self.width {
+                let beside = near(column, 0..self.width);
+                for first in (0..scale * scale).step_by(N) {
+                    // Nearly everywhere there are nine blocks: loops of a known length.
+                    let (mean, variance) = if above.len() == 3 && beside.len() == 3 {
+                        let (rows, columns) = (row - 1..row + 2, column - 1..column + 2);
+                        self.average_at::<N>(Place { row, column, first, rows, columns }, !target.doubts.is_empty())
+                    } else {
+                        let (rows, columns) = (above.clone(), beside.clone());
+                        self.average_at::<N>(Place { row, column, first, rows, columns }, !target.doubts.is_empty())
+                    };
+                    for i in 0..N {
+                        let (line, within) = ((first + i) / scale, (first + i) % scale);
+                        let pixel = ((number * scale + line) * self.width + column) * scale + within;
+                        let (sample, doubt) = (target.write)(mean[i], variance[i]);
+                        target.samples[pixel] = sample;
+                        if let Some(doubts) = target.doubts.get_mut(pixel) {
+                            *doubts = doubt;
+                        }
                     }
                 }
             }
         }
     }
 
-    /// The mean of the blocks of these rows and columns at N pixels in a line of a small one, and if `doubts` how far apart
-    /// they and the members are.
+    /// The mean of the blocks at N pixels, and if `doubts` how far apart they and the members are.
     #[inline(always)]
-    fn average_at<const N: usize>(
-        &self,
-        place: (usize, usize, usize, usize),
-        rows: Range<usize>,
-        columns: Range<usize>,
-        doubts: bool,
-    ) -> ([T; N], [T; N]) {
-        let mean = self.mean_at(place, rows.clone(), columns.clone(), |_, opinions| opinions);
+    fn average_at<const N: usize>(&self, place: Place, doubts: bool) -> ([T; N], [T; N]) {
+        let mean = self.mean_at(&place, |_, opinions| opinions);
         if !doubts {
             return (mean, mean);
         }
         let share = T::from_f64(1.0 / self.windows.n_outputs() as f64);
-        let variance = self.mean_at(place, rows, columns, |block, opinions: [T; N]| {
+        let variance = self.mean_at(&place, |block, opinions: [T; N]| {
             let spread = self.spreads[block] * share;
             // Rounding may take it below zero where members agree.
             let spread = if spread > T::ZERO { spread } else { T::ZERO };
@@ -234,23 +252,17 @@ impl<T: Scalar> Blocks<'_, T> {
         (mean, variance)
     }
 
-    /// The mean of what `term` makes of the blocks of these rows and columns, at N pixels in a line of a small one.
+    /// The mean of what `term` makes of the blocks at N pixels.
     #[inline(always)]
-    fn mean_at<const N: usize>(
-        &self,
-        (row, line, column, within): (usize, usize, usize, usize),
-        rows: Range<usize>,
-        columns: Range<usize>,
-        term: impl Fn(usize, [T; N]) -> [T; N],
-    ) -> [T; N] {
-        let (scale, side) = (self.windows.scale, self.windows.block_side());
-        let share = T::from_f64(1.0 / (rows.len() * columns.len()) as f64);
+    fn mean_at<const N: usize>(&self, place: &Place, term: impl Fn(usize, [T; N]) -> [T; N]) -> [T; N] {
+        let area = self.windows.scale * self.windows.scale;
+        let share = T::from_f64(1.0 / (place.rows.len() * place.columns.len()) as f64);
         let mut sums = [T::ZERO; N];
-        for other in rows {
-            for neighbour in columns.clone() {
+        for other in place.rows.clone() {
+            for neighbour in place.columns.clone() {
                 let block = (other - self.rows.start) * self.width + neighbour;
-                let (down, across) = (scale * (row + 1 - other) + line, scale * (column + 1 - neighbour) + within);
-                let from = block * side * side + down * side + across;
+                let small = 3 * (place.row + 1 - other) + place.column + 1 - neighbour;
+                let from = (9 * block + small) * area + place.first;
                 let mut opinions = [T::ZERO; N];
                 opinions.copy_from_slice(&self.values[from..from + N]);
                 for (sum, term) in sums.iter_mut().zip(term(block, opinions)) {

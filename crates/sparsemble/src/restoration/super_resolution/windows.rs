@@ -33,6 +33,14 @@ impl Windows {
         3 * self.scale
     }
 
+    /// Where the pixels of a block are that belong to each of the 3 × 3 small ones, one after the other.
+    pub(super) fn by_small_pixel(self) -> Vec<usize> {
+        let side = self.block_side();
+        let corner = |small: usize| (small / 3 * side + small % 3) * self.scale;
+        let within = |pixel: usize| pixel / self.scale * side + pixel % self.scale;
+        (0..9).flat_map(|small| (0..self.scale * self.scale).map(move |pixel| corner(small) + within(pixel))).collect()
+    }
+
     /// Pixels beyond a pixel of the small picture that its window shows.
     pub(super) fn low_margin(self) -> usize {
         self.low_side / 2
