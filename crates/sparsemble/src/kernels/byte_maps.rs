@@ -1,9 +1,9 @@
 //! Many small linear maps kept in bytes, applied in whole numbers: inputs are rounded to eight bits, and nothing else is.
 //!
 //! An input is scaled so that its largest entry has 127 steps. Rounding moves no entry by more than half of one, so what a
-//! map q makes of the input x is off by no more than ‖q‖₁ max|x| / 254, and as errors of entries have nothing to do with each
-//! other by far less: about half a hundredth of ‖q‖‖x‖ where the entries of both are alike. Four products are made at a time where
-//! single precision makes one, and a quarter as much is read.
+//! map q makes of the input x is off by no more than ‖q‖₁ max|x| / 254. The errors of entries have nothing to do with each
+//! other, so nearly always it is ‖q‖ max|x| / 440 and less, a thousandth of ‖q‖‖x‖. Four products are made at a time where single
+//! precision makes one, and a quarter as much is read.
 //!
 //! The instruction for four products wants bytes without a sign on one side. So those of the maps are moved by 128, and every sum
 //! begins with −128 Σx instead of zero.
@@ -87,11 +87,11 @@ impl ByteMaps {
         made: &mut Columns<f32>,
     ) {
         let size = self.fours * self.width * 4;
-        let map_data = &self.data[map * size..(map + 1) * size];
+        let bytes = &self.data[map * size..(map + 1) * size];
         let [(a, i), (b, j), (c, k), (d, l)] = slots.map(|slot| inputs.words(slot));
         let mut sums = [i, j, k, l].map(|start| [i32x8::splat(simd, start); N]);
         for (number, (((a, b), c), d)) in a.iter().zip(b).zip(c).zip(d).enumerate() {
-            let row = &map_data[(number * self.width + first) * 4..][..N * LANES * 4];
+            let row = &bytes[(number * self.width + first) * 4..][..N * LANES * 4];
             let maps: [u8x32<S>; N] =
                 std::array::from_fn(|v| u8x32::from_slice(simd, &row[v * 4 * LANES..(v + 1) * 4 * LANES]));
             for (sums, &word) in sums.iter_mut().zip([a, b, c, d]) {

@@ -52,7 +52,11 @@ impl Anchors {
     pub(super) fn in_cells<T: Scalar>(members: &[&Dictionary<T>]) -> Self {
         let n_features = members[0].n_features();
         if members.iter().any(|member| member.n_atoms() < 2 * SEEN) {
-            return Self { n_features, cells: None, members: members.iter().map(|member| Lists::all(member)).collect() };
+            return Self {
+                n_features,
+                cells: None,
+                members: members.iter().map(|member| Lists::all(member)).collect(),
+            };
         }
         let anchors: Vec<&[T]> =
             members.iter().flat_map(|member| (0..member.n_atoms()).map(|k| member.atoms().column(k))).collect();
