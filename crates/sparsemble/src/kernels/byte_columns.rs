@@ -3,16 +3,11 @@
 use fearless_simd::prelude::*;
 
 use super::aligned::Aligned;
+use super::coarse::{FAINT, TO_BITS};
 use crate::scalar::Scalar;
 
 /// The steps that the largest entry of an input has.
 pub(super) const STEPS: f64 = 127.0;
-
-/// An input whose largest entry is fainter than this counts as zero, so that no factor is infinite.
-const FAINT: f64 = 1e-30;
-
-/// Added to a float of few digits before the point, this rounds it and leaves it in the lowest bits.
-const TO_BITS: f32 = 12_582_912.0;
 
 /// What the bytes of maps are moved by, so that none has a sign.
 pub(super) const MOVED: i32 = 128;

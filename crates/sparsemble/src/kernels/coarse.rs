@@ -32,7 +32,7 @@ pub(super) const FAINT: f64 = 1e-30;
 const LARGEST_SIZE: f64 = 1e30;
 
 /// Added to a float of few digits before the point, this rounds it and leaves it in the lowest bits.
-const TO_BITS: f32 = 12_582_912.0;
+pub(super) const TO_BITS: f32 = 12_582_912.0;
 
 /// A dictionary packed for [`correlate_coarsely`], with one factor on each atom.
 #[derive(Debug)]
@@ -244,7 +244,12 @@ pub(super) fn round_to_pairs<S: Simd, T: Scalar>(_: S, sample: &[T], norm: f64, 
 /// The norm of a padded column, also where squares would leave the range of the number type.
 #[inline(always)]
 fn norm<S: Simd, T: Scalar>(simd: S, x: &[T]) -> f64 {
-    let energy = dot(simd, x, x).to_f64();
+    norm_of(dot(simd, x, x).to_f64(), x)
+}
+
+/// The norm of a vector with this energy, also where the energy has left the range of the number type.
+#[inline(always)]
+pub(crate) fn norm_of<T: Scalar>(energy: f64, x: &[T]) -> f64 {
     if (1e-30..1e30).contains(&energy) {
         return energy.sqrt();
     }

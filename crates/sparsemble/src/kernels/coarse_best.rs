@@ -33,7 +33,8 @@ fn leaders<S: Simd>(
     let splat = |value: i32| S::i32s::splat(simd, value);
     // All ones: the lowest bits of a product, that make room for a place. Places count down, so the first among equals is the
     // largest.
-    let mark = n_atoms.next_power_of_two() as i32 - 1;
+    // They do not depend on the width of a panel.
+    let mark = n_atoms.next_power_of_two().max(64) as i32 - 1;
     let places = S::i32s::from_fn(simd, |lane| mark - lane as i32);
     for tile in samples.used().chunks_exact(samples.pairs * TILE) {
         let (mut most, mut places) = ([splat(0); TILE], places);

@@ -12,7 +12,7 @@ const EIGHT: usize = 8;
 #[derive(Debug)]
 pub(crate) struct CoarseColumns {
     pairs: usize,
-    /// From one sample to the next: whole eights.
+    /// From one sample to the next: whole eights, so that few lie across two lines of the cache.
     stride: usize,
     /// Pairs of sixteen bits.
     data: Aligned<i32>,

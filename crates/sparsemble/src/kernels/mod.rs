@@ -8,7 +8,8 @@
 //! The kernels are written once, generic over the scalar and over the instruction set, on top of `fearless_simd`; the
 //! best instruction set of the machine (AVX-512, AVX2, SSE, NEON, wasm, portable) is chosen at run time. There is no
 //! `unsafe` here or anywhere else in the crate. Every function that takes a `simd` token must be `#[inline(always)]`:
-//! inlining is what carries the instruction set from the caller's `dispatch!` to the innermost loop.
+//! inlining is what carries the instruction set from the caller's `dispatch!` to the innermost loop. One step has a form of its
+//! own for AVX-512, which has an instruction for it: four products of bytes (`byte_maps.rs`).
 
 mod aligned;
 mod best;
@@ -33,7 +34,7 @@ pub(crate) use best::Best;
 pub(crate) use byte_columns::ByteColumns;
 pub(crate) use byte_maps::{ByteMapper, ByteMaps};
 pub(crate) use classes::Classes;
-pub(crate) use coarse::{CoarsePanels, CoarseTiles, correlate_coarsely};
+pub(crate) use coarse::{CoarsePanels, CoarseTiles, correlate_coarsely, norm_of};
 pub(crate) use coarse_classes::CoarseClasses;
 pub(crate) use coarse_columns::CoarseColumns;
 pub(crate) use columns::Columns;

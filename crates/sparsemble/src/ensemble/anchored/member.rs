@@ -9,8 +9,9 @@ use super::maps::{Maps, Precision};
 /// A dictionary of anchors a_k in the space of features f, and a linear map Q_k for each: an input is mapped by that of
 /// the anchor with the largest |a_kᵀf|.
 ///
-/// That anchor is the 1-sparse code of f, whatever the length of f, and for a linear map the sign does not matter. Of many
-/// anchors, an ensemble that predicts looks only at those near f, and may miss it where another is nearly as good.
+/// That anchor is the 1-sparse code of f, whatever the length of f, and for a linear map the sign does not matter. Choices are
+/// made in whole numbers of sixteen bits, and of many anchors an ensemble that predicts looks only at those near f: it may miss
+/// the anchor where another is nearly as good.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnchoredMember<T> {
     anchors: Dictionary<T>,

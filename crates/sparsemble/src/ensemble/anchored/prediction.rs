@@ -111,7 +111,7 @@ pub(super) fn stacked<T: Scalar>(matrices: &[&Matrix<T>]) -> Panels<T> {
 }
 
 fn pack<T: Scalar>(maps: &Maps<T>) -> PackedMaps<T> {
-    // Who computes in doubles wants more digits than sixteen bits have.
+    // Who computes in doubles wants more digits than bytes have.
     if let (Kept::Byte { values, scales }, true) = (maps.kept(), T::EPSILON.to_f64() > f64::from(f32::EPSILON) / 2.0) {
         return PackedMaps::Bytes(ByteMaps::pack(best_level(), (maps.n_inputs(), maps.n_outputs()), values, scales));
     }

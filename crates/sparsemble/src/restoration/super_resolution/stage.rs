@@ -196,11 +196,13 @@ impl<T: Scalar> Blocks<'_, T> {
             2 => self.average_by::<2, 4, U>(rows, target),
             3 => self.average_by::<3, 9, U>(rows, target),
             4 => self.average_by::<4, 16, U>(rows, target),
+            6 | 8 => self.average_by::<0, 4, U>(rows, target),
             _ => self.average_by::<0, 1, U>(rows, target),
         }
     }
 
-    /// The same, N pixels of a small one at a time; the compiler knows the scale unless it is zero here.
+    /// The same, N pixels of a small one at a time, which are all of them or a part; the compiler knows the scale unless it is
+    /// zero here.
     fn average_by<const SCALE: usize, const N: usize, U>(
         &self,
         rows: Range<usize>,
@@ -216,10 +218,10 @@ impl<T: Scalar> Blocks<'_, T> {
                     // Nearly everywhere there are nine blocks: loops of a known length.
                     let (mean, variance) = if above.len() == 3 && beside.len() == 3 {
                         let (rows, columns) = (row - 1..row + 2, column - 1..column + 2);
-                        self.average_at::<N>(Place { row, column, first, rows, columns }, !target.doubts.is_empty())
+                        self.average_at::<N>(&Place { row, column, first, rows, columns }, !target.doubts.is_empty())
                     } else {
                         let (rows, columns) = (above.clone(), beside.clone());
-                        self.average_at::<N>(Place { row, column, first, rows, columns }, !target.doubts.is_empty())
+                        self.average_at::<N>(&Place { row, column, first, rows, columns }, !target.doubts.is_empty())
                     };
                     for i in 0..N {
                         let (line, within) = ((first + i) / scale, (first + i) % scale);
@@ -237,13 +239,13 @@ impl<T: Scalar> Blocks<'_, T> {
 
     /// The mean of the blocks at N pixels, and if `doubts` how far apart they and the members are.
     #[inline(always)]
-    fn average_at<const N: usize>(&self, place: Place, doubts: bool) -> ([T; N], [T; N]) {
-        let mean = self.mean_at(&place, |_, opinions| opinions);
+    fn average_at<const N: usize>(&self, place: &Place, doubts: bool) -> ([T; N], [T; N]) {
+        let mean = self.mean_at(place, |_, opinions| opinions);
         if !doubts {
             return (mean, mean);
         }
         let share = T::from_f64(1.0 / self.windows.n_outputs() as f64);
-        let variance = self.mean_at(&place, |block, opinions: [T; N]| {
+        let variance = self.mean_at(place, |block, opinions: [T; N]| {
             let spread = self.spreads[block] * share;
             // Rounding may take it below zero where members agree.
             let spread = if spread > T::ZERO { spread } else { T::ZERO };
@@ -271,5 +273,52 @@ impl<T: Scalar> Blocks<'_, T> {
             }
         }
         sums.map(|sum| sum * share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_that_are_right_about_their_pixels_average_to_the_picture() {
+        // Blocks agree but for what they add each: the mean is off by the mean of that, and the variance is its variance.
+        let truth = |y: usize, x: usize| (3 * y + 7 * x) as f64;
+        let added = |row: usize, column: usize| [0.0, 4.0, 1.0][(row + 2 * column) % 3];
+        for (scale, width, rows) in [(2, 4, 3..7), (3, 5, 0..3), (4, 3, 2..5), (5, 1, 0..4), (6, 4, 1..2), (8, 2, 0..2)]
+        {
+            let windows = Windows { scale, low_side: 5, high_side: 0 };
+            let (side, order) = (windows.block_side(), windows.by_small_pixel());
+            let places = rows.clone().flat_map(|row| (0..width).map(move |column| (row, column)));
+            let values: Vec<f64> = places
+                .flat_map(|(row, column)| {
+                    let at = move |place: &usize| (scale * row + place / side, scale * column + place % side);
+                    order.iter().map(at).map(move |(y, x)| truth(y, x) + added(row, column)).collect::<Vec<_>>()
+                })
+                .collect();
+            let spreads = vec![0.0; rows.len() * width];
+            let blocks = Blocks { windows, rows: rows.clone(), width, values: &values, spreads: &spreads };
+            let size = rows.len() * width * scale * scale;
+            let (mut samples, mut doubts) = (vec![0.0; size], vec![0.0; size]);
+            let mut target =
+                Target { samples: &mut samples, doubts: &mut doubts, write: |mean, variance| (mean, variance) };
+            blocks.average(rows.clone(), &mut target);
+            for (pixel, (sample, doubt)) in samples.into_iter().zip(doubts).enumerate() {
+                let (y, x) = (pixel / (scale * width), pixel % (scale * width));
+                let (row, column) = (rows.start + y / scale, x / scale);
+                let near = (row.saturating_sub(1)..row + 2)
+                    .flat_map(|row| (column.saturating_sub(1)..column + 2).map(move |column| (row, column)));
+                let near: Vec<f64> = near
+                    .filter(|(row, column)| rows.contains(row) && *column < width)
+                    .map(|(row, column)| added(row, column))
+                    .collect();
+                let mean = near.iter().sum::<f64>() / near.len() as f64;
+                let variance = near.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / near.len() as f64;
+                // A block begins one small pixel before its own.
+                let expected = truth(scale * rows.start + y + scale, x + scale) + mean;
+                assert!((sample - expected).abs() < 1e-9, "scale {scale}, pixel {y}, {x}: {sample} for {expected}");
+                assert!((doubt - variance).abs() < 1e-9, "scale {scale}, pixel {y}, {x}");
+            }
+        }
     }
 }

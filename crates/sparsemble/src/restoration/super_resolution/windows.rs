@@ -166,6 +166,21 @@ mod tests {
     }
 
     #[test]
+    fn the_pixels_of_a_block_come_small_pixel_by_small_pixel() {
+        for scale in 2..=8 {
+            let order = Windows { scale, low_side: 5, high_side: 0 }.by_small_pixel();
+            let sorted: BTreeSet<usize> = order.iter().copied().collect();
+            assert_eq!(sorted.into_iter().collect::<Vec<_>>(), (0..9 * scale * scale).collect::<Vec<_>>());
+            for (number, place) in order.into_iter().enumerate() {
+                let (small, within) = (number / (scale * scale), number % (scale * scale));
+                let (row, column) = (place / (3 * scale), place % (3 * scale));
+                assert_eq!((row / scale, column / scale), (small / 3, small % 3));
+                assert_eq!((row % scale, column % scale), (within / scale, within % scale));
+            }
+        }
+    }
+
+    #[test]
     fn windows_are_around_the_same_pixel() {
         // Both pictures hold the distance from the middle, in pixels of the small one, so all windows are symmetric.
         for (scale, high_side) in [(2, 8), (3, 9), (4, 10)] {
