@@ -22,7 +22,10 @@ const VALUE_WIDTH: f64 = 26.0;
 /// About how many lines the grid has.
 const TICKS: f64 = 6.0;
 
-/// Six colours that colour-blind eyes tell apart (after Okabe and Ito), each bright enough on dark and dark enough on white.
+/// The colours of [`STYLE`].
+const COLOURS: usize = 7;
+
+/// Colours that colour-blind eyes tell apart (after Okabe and Ito), each bright enough on dark and dark enough on white.
 const STYLE: &str = "\
 .plot text { font: 13px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f2328; }
 .plot .title { font-size: 16px; font-weight: 600; }
@@ -36,6 +39,7 @@ const STYLE: &str = "\
 .plot .c3 { fill: #c2609a; stroke: #c2609a; }
 .plot .c4 { fill: #8b8fa3; stroke: #8b8fa3; }
 .plot .c5 { fill: #b09a2c; stroke: #b09a2c; }
+.plot .c6 { fill: #a8482a; stroke: #a8482a; }
 .plot .pale { fill-opacity: 0.25; }
 .plot .line { fill: none; stroke-width: 2; }
 @media (prefers-color-scheme: dark) {
@@ -67,7 +71,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// A series of this name, in one of six colours.
+    /// A series of this name, in one of seven colours.
     pub fn new(name: &str, values: Vec<f64>, colour: usize) -> Self {
         Self { name: name.to_owned(), values, colour, is_pale: false }
     }
@@ -79,7 +83,7 @@ impl Series {
     }
 
     fn class(&self) -> String {
-        format!("c{}{}", self.colour % 6, if self.is_pale { " pale" } else { "" })
+        format!("c{}{}", self.colour % COLOURS, if self.is_pale { " pale" } else { "" })
     }
 }
 
