@@ -75,11 +75,16 @@ impl ByteColumns {
         self.count = names.len();
     }
 
-    /// The words of an input, and what its products, moved as they are, begin with.
+    /// The words of an input.
     #[inline(always)]
-    pub(super) fn words(&self, slot: usize) -> (&[i32], i32) {
-        let record = &self.data[slot * self.stride..][..self.stride];
-        (&record[..self.fours], record[self.fours + 1])
+    pub(super) fn words(&self, slot: usize) -> &[i32] {
+        &self.data[slot * self.stride..][..self.fours]
+    }
+
+    /// What the sum of its products, moved as they are, begins with.
+    #[inline(always)]
+    pub(super) fn start(&self, slot: usize) -> i32 {
+        self.data[slot * self.stride + self.fours + 1]
     }
 
     /// What a step of an input is.

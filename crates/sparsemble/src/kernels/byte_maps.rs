@@ -88,8 +88,11 @@ impl ByteMaps {
     ) {
         let size = self.fours * self.width * 4;
         let bytes = &self.data[map * size..(map + 1) * size];
-        let [(a, i), (b, j), (c, k), (d, l)] = slots.map(|slot| inputs.words(slot));
-        let mut sums = [i, j, k, l].map(|start| [i32x8::splat(simd, start); N]);
+        let [a, b, c, d] = slots.map(|slot| inputs.words(slot));
+        let mut sums = [[i32x8::splat(simd, 0); N]; TILE];
+        for (sums, &slot) in sums.iter_mut().zip(&slots) {
+            *sums = [i32x8::splat(simd, inputs.start(slot)); N];
+        }
         for (number, (((a, b), c), d)) in a.iter().zip(b).zip(c).zip(d).enumerate() {
             let row = &bytes[(number * self.width + first) * 4..][..N * LANES * 4];
             let maps: [u8x32<S>; N] =

@@ -31,9 +31,8 @@ fn leaders<S: Simd>(
     out: &mut Vec<u32>,
 ) {
     let splat = |value: i32| S::i32s::splat(simd, value);
-    // All ones: the lowest bits of a product, that make room for a place. Places count down, so the first among equals is the
-    // largest.
-    // They do not depend on the width of a panel.
+    // All ones: the lowest bits of a product, that make room for a place, and no fewer than for the widest panels, so that an
+    // answer does not depend on their width. Places count down, so the first among equals is the largest.
     let mark = n_atoms.next_power_of_two().max(64) as i32 - 1;
     let places = S::i32s::from_fn(simd, |lane| mark - lane as i32);
     for tile in samples.used().chunks_exact(samples.pairs * TILE) {
