@@ -123,11 +123,14 @@ pub(crate) fn fingerprint(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The patches whose variance is above this; their means are zero.
-fn with_variance(patches: &Matrix<f32>, min_variance: f64) -> Result<Matrix<f32>> {
-    let least = min_variance * (patches.rows() - 1) as f64;
-    let energy = |patch: &[f32]| patch.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>();
-    let kept = (0..patches.columns()).map(|i| patches.column(i)).filter(|patch| energy(patch) > least);
+/// The patches whose variance is above this.
+pub(crate) fn with_variance(patches: &Matrix<f32>, min_variance: f64) -> Result<Matrix<f32>> {
+    let count = patches.rows() as f64;
+    let variance = |patch: &[f32]| {
+        let mean = patch.iter().copied().map(f64::from).sum::<f64>() / count;
+        patch.iter().map(|&value| (f64::from(value) - mean).powi(2)).sum::<f64>() / (count - 1.0)
+    };
+    let kept = (0..patches.columns()).map(|i| patches.column(i)).filter(|patch| variance(patch) > min_variance);
     let values: Vec<f32> = kept.flatten().copied().collect();
     let count = values.len() / patches.rows();
     Ok(Matrix::from_columns(values, patches.rows(), count)?)

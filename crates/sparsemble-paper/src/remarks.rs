@@ -150,10 +150,10 @@ pub(crate) const UNSAID: [Remark; 24] = [
     Remark {
         about: &[Table1, Fig5],
         topic: "Training patches and pictures",
-        words: "As many patches as the caption says, after the nearly flat ones are taken out; the paper draws 100,000 \
-                before. Alt-Opt starts from K-Means centres. All methods but the boosted ones are trained once, as they do \
-                not depend on Φ. Pictures are 512 × 512 but for House and Peppers (256 × 256), as their common copies are; \
-                PSNR is that of pictures rounded to 8 bits.",
+        words: "The patches are those of §II-B: of those drawn the nearly flat ones are taken out. Alt-Opt starts from \
+                K-Means centres. All methods but the boosted ones are trained once, as they do not depend on Φ. Pictures \
+                are 512 × 512 but for House and Peppers (256 × 256), as their common copies are; PSNR is that of \
+                pictures rounded to 8 bits.",
     },
     Remark {
         about: &[Fig5],

@@ -7,7 +7,7 @@ use sparsemble::degradation::{Dense, Projection};
 use sparsemble::image::{BitDepth, GrayImage, WHITE};
 use sparsemble::patch::{PatchGrid, Stride, TrainingPatches, remove_means};
 
-use crate::demonstration::scaled;
+use crate::demonstration::{scaled, with_variance};
 use crate::printed;
 
 /// What a recovery knows of the means of blocks; see [`sparsemble::restoration::Dc`].
@@ -27,8 +27,8 @@ pub enum Means {
 pub struct Sensing {
     /// √M, the side of a block in pixels.
     pub block_side: usize,
-    /// T, the training patches, all of them above the variance.
-    pub training_patches: usize,
+    /// As in [`Settings`](crate::Settings): nearly flat ones are taken out, T are left.
+    pub drawn_training_patches: usize,
     /// As in [`Settings`](crate::Settings).
     pub min_variance: f64,
     /// The intensity of white; that of black is 0.
@@ -60,7 +60,7 @@ impl Sensing {
     pub fn paper(seed: u64) -> Self {
         Self {
             block_side: printed::PATCH_SIDE,
-            training_patches: 20_000,
+            drawn_training_patches: printed::TRAINING_PATCHES,
             min_variance: TrainingPatches::default().min_variance,
             white: 1.0,
             measurements: printed::MEASUREMENTS.to_vec(),
@@ -78,7 +78,7 @@ impl Sensing {
 
     /// A small part of the work of one draw: to see that everything is in place.
     pub fn quick(seed: u64) -> Self {
-        Self { training_patches: 3000, n_models: 5, iterations: 5, ..Self::paper(seed) }
+        Self { drawn_training_patches: 4000, n_models: 5, iterations: 5, ..Self::paper(seed) }
     }
 
     /// Φ. The rows of one draw for a small N are the first of those for a larger N, but for their scale.
@@ -110,13 +110,14 @@ impl Sensing {
     fn patches(&self, images: &[GrayImage], remove_mean: bool) -> Result<Matrix<f32>> {
         let draw = TrainingPatches {
             side: self.block_side,
-            count: self.training_patches,
-            min_variance: self.min_variance,
+            count: self.drawn_training_patches,
+            min_variance: 0.0,
             remove_mean,
             unit_norm: false,
             seed: self.seed,
         };
-        Ok(scaled(draw.draw(images)?, self.white / WHITE))
+        let varied = with_variance(&draw.draw(images)?, self.min_variance)?;
+        Ok(scaled(varied, self.white / WHITE))
     }
 }
 

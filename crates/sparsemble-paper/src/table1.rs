@@ -167,7 +167,7 @@ pub fn outcome(settings: &Sensing, names: &[String], cells: &[Cell]) -> Outcome 
         title: TITLE,
         caption: format!(
             "PSNR in dB of recovered pictures, mean over {} draws of Φ ({} rows), beside the paper's. {} × {} blocks \
-             side by side, {means}; λ = {} for intensities up to {}, K = {}, L = {}, {} training patches, Ex-MLD \
+             side by side, {means}; λ = {} for intensities up to {}, K = {}, L = {}, {} training patches drawn, Ex-MLD \
              by {}. The row *± over Φ* is the standard deviation of the mean over the pictures; *deviation* is ours minus \
              the paper's and the mean of its absolute values. LMMSE is the linear estimator with the same side \
              information, which is not in the paper. In the mean over the pictures it is not beaten by: {}.",
@@ -179,7 +179,7 @@ pub fn outcome(settings: &Sensing, names: &[String], cells: &[Cell]) -> Outcome 
             settings.white,
             settings.n_atoms,
             settings.n_models,
-            settings.training_patches,
+            settings.drawn_training_patches,
             if settings.raw_correlations { "correlations" } else { "least squares" },
             table.below_linear(),
         ),

@@ -26,7 +26,7 @@ fn photograph(name: &str) -> GrayImage {
 
 fn settings() -> Sensing {
     Sensing {
-        training_patches: 1500,
+        drawn_training_patches: 1500,
         measurements: vec![8, 24],
         n_atoms: 48,
         n_models: 6,
@@ -165,7 +165,8 @@ fn a_statement_that_fails_is_told() {
 
 #[test]
 fn a_stopped_table_goes_on_where_it_was_and_ends_the_same() {
-    let settings = Sensing { measurements: vec![8], n_models: 2, training_patches: 400, iterations: 1, ..settings() };
+    let settings =
+        Sensing { measurements: vec![8], n_models: 2, drawn_training_patches: 400, iterations: 1, ..settings() };
     let (mut recovery, blocks) = (recovery(settings.clone()), blocks(&settings));
     let folder = tempfile::tempdir().unwrap();
     let open = |name: &str| Cells::open(&folder.path().join(name), &json!({ "seed": 1 })).unwrap();
@@ -196,7 +197,7 @@ fn a_stopped_table_goes_on_where_it_was_and_ends_the_same() {
 
 #[test]
 fn the_figure_has_every_panel_and_only_the_free_photograph_on_the_page() {
-    let settings = Sensing { n_models: 3, training_patches: 600, iterations: 1, ..settings() };
+    let settings = Sensing { n_models: 3, drawn_training_patches: 600, iterations: 1, ..settings() };
     let blocks = blocks(&settings);
     let recovered = fig5::recover(&mut recovery(settings.clone()), &blocks, (1, &go_on)).unwrap();
     let outcome = fig5::outcome(&settings, &recovered).unwrap();
@@ -225,8 +226,14 @@ fn the_real_data_gives_the_table_and_finished_cells_are_not_repeated() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let small =
-        Sensing { training_patches: 600, n_atoms: 32, n_models: 1, n_levels: 2, iterations: 1, ..Sensing::paper(1) };
+    let small = Sensing {
+        drawn_training_patches: 600,
+        n_atoms: 32,
+        n_models: 1,
+        n_levels: 2,
+        iterations: 1,
+        ..Sensing::paper(1)
+    };
     let request = |sensing: Sensing| Request {
         experiments: vec![Experiment::Table1, Experiment::Fig5],
         data: data.clone(),

@@ -56,7 +56,7 @@ fn statements_are_judged_settings_stated_and_what_is_missing_is_named() {
     let page = page(&[table(0.0), times()], &[Omitted { experiment: Experiment::Table3, missing }]);
     assert!(page.contains("<dt>statements that hold</dt><dd>3 of 6</dd>"), "{}", &page[..2000]);
     assert!(page.contains("</span> does not hold</span>") && page.contains(printed::ORDER_OF_TIMES.words));
-    assert!(page.contains("<th scope=\"row\">training patches</th><td class=\"words\">20000</td>"));
+    assert!(page.contains("<th scope=\"row\">drawn training patches</th><td class=\"words\">100000</td>"));
     assert!(page.contains("<strong>Table 3</strong>: the data folder has no <code>clustering/usps9298.csv</code>"));
     assert!(page.contains("<strong>Fig. 4</strong>: a drawing"));
     assert!(page.contains("sparsemble paper all --data &lt;folder&gt;"));
