@@ -30,6 +30,7 @@ mod sweep;
 mod tests;
 mod vectors;
 
+pub(crate) use aligned::Aligned;
 pub(crate) use best::Best;
 pub(crate) use byte_columns::ByteColumns;
 pub(crate) use byte_maps::{ByteMapper, ByteMaps};

@@ -18,7 +18,7 @@ mod plane;
 mod system;
 
 use canvas::{Canvas, means};
-use group::GroupEstimator;
+use group::{GroupEstimator, Groups};
 use matching::{Matcher, window};
 use plane::Plane;
 
@@ -216,6 +216,12 @@ impl NonLocal {
         (2 * reach * side).pow(2) + products * (side * n).pow(2) + n.pow(3) / 6
     }
 
+    /// How many patches every group of a picture has: as many as are asked for, or all in reach.
+    fn patches(&self, image: Size) -> usize {
+        let in_reach = |length: usize| window(0, self.reach, length - self.side + 1).len();
+        self.group.min(in_reach(image.width) * in_reach(image.height))
+    }
+
     /// The first row or column of each patch that a group may be made for: at the stride from an offset, and at both
     /// ends.
     fn origins(&self, length: usize, offset: usize) -> Vec<usize> {
@@ -250,7 +256,12 @@ impl Pass<'_> {
         let canvases = run.map_blocks(
             rows.len(),
             STRIP.div_ceil(stride),
-            || (Matcher::new(side, reach, group), GroupEstimator::new(side, group, self.wants_kept)),
+            || {
+                (
+                    Matcher::new(side, reach, group),
+                    GroupEstimator::new(side, group, (self.pilot.is_some(), self.wants_kept)),
+                )
+            },
             |space, strip| Ok(dispatch!(best_level(), simd => self.strip(simd, &rows[strip.clone()], &columns, space))),
         )?;
         let groups = canvases.iter().map(Canvas::groups).sum();
@@ -272,21 +283,51 @@ impl Pass<'_> {
         let (first, last) = (rows[0], rows[rows.len() - 1]);
         let within_reach = |row: usize| window(row, reach, height - side + 1);
         let covered = within_reach(first).start..within_reach(last).end + side - 1;
-        let mut canvas = Canvas::new(covered, self.noisy.size().width);
+        let mut canvas = Canvas::new(covered, self.noisy.size().width, side);
+        let patches = self.settings.patches(self.noisy.size());
+        let mut places = Vec::with_capacity(S::f32s::LEN * patches);
         for &row in rows {
             for &column in columns {
                 if canvas.has((row, column)) {
                     continue;
                 }
-                let places = matcher.find(simd, self.pilot.unwrap_or(self.noisy), (row, column));
-                let estimates = estimator.estimate(simd, (self.noisy, self.pilot), places, self.noise);
-                canvas.add(simd, places, side, estimates);
-                if let Some(kept) = estimator.kept() {
-                    canvas.add_kept(simd, places, side, kept);
+                let found = matcher.find(simd, self.pilot.unwrap_or(self.noisy), (row, column));
+                canvas.count(found);
+                places.extend_from_slice(found);
+                if places.len() == S::f32s::LEN * patches {
+                    self.add(simd, Groups { places: &places, patches }, estimator, &mut canvas);
+                    places.clear();
                 }
             }
         }
+        if !places.is_empty() {
+            self.add(simd, Groups { places: &places, patches }, estimator, &mut canvas);
+        }
         canvas
+    }
+
+    /// Estimates groups and adds their patches.
+    #[inline(always)]
+    fn add<S: Simd>(&self, simd: S, groups: Groups<'_>, estimator: &mut GroupEstimator, canvas: &mut Canvas) {
+        estimator.prepare(simd, (self.noisy, self.pilot), groups, self.noise);
+        let mut first = 0;
+        while first < groups.patches {
+            let count = estimator.estimate(simd, first, groups.patches);
+            for number in 0..count {
+                let places = groups.places.chunks_exact(groups.patches).map(|group| group[first + number]);
+                for (place, estimate) in places.zip(estimator.estimates(simd, number)) {
+                    canvas.add(simd, place, estimate);
+                }
+            }
+            first += count;
+        }
+        if let Some(kept) = estimator.kept(simd) {
+            for (group, kept) in groups.places.chunks_exact(groups.patches).zip(kept) {
+                for &place in group {
+                    canvas.add_kept(simd, place, kept);
+                }
+            }
+        }
     }
 }
 

@@ -14,6 +14,9 @@ use super::plane::{BEYOND, NARROW};
 pub(super) struct Canvas {
     rows: Range<usize>,
     width: usize,
+    /// The side of a patch, and ones for the pixels of a row of it, followed by zeros.
+    side: usize,
+    within: [f32; 2 * NARROW],
     /// Each row is followed by zeros, so that vectors may be read and written beyond the right border.
     sums: Vec<f32>,
     /// The sums of what the estimates keep of the noise, laid out in the same way; empty if it is not wanted.
@@ -24,9 +27,11 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    pub(super) fn new(rows: Range<usize>, width: usize) -> Self {
+    pub(super) fn new(rows: Range<usize>, width: usize, side: usize) -> Self {
         let (sums, patches) = (vec![0.0; rows.len() * (width + BEYOND)], vec![0; rows.len() * width]);
-        Self { rows, width, sums, kept: Vec::new(), patches, groups: 0 }
+        let mut within = [0.0; 2 * NARROW];
+        within[..side].fill(1.0);
+        Self { rows, width, side, within, sums, kept: Vec::new(), patches, groups: 0 }
     }
 
     /// Whether the patch that begins there has an estimate already.
@@ -39,48 +44,56 @@ impl Canvas {
         self.groups
     }
 
-    /// Adds estimates of the patches at these places; each is longer than the patch by a vector at least.
-    #[inline(always)]
-    pub(super) fn add<'a, S: Simd>(
-        &mut self,
-        simd: S,
-        places: &[Place],
-        side: usize,
-        estimates: impl Iterator<Item = &'a [f32]>,
-    ) {
+    /// Counts a group whose patches are at these places, and are going to be added.
+    pub(super) fn count(&mut self, places: &[Place]) {
         self.groups += 1;
-        for (place, estimate) in places.iter().zip(estimates) {
-            let (row, column) = (place.row as usize - self.rows.start, place.column as usize);
-            self.patches[row * self.width + column] += 1;
-            let pitch = self.width + BEYOND;
-            add_patch(simd, estimate, side, &mut self.sums[row * pitch + column..], pitch);
+        for place in places {
+            self.patches[(place.row as usize - self.rows.start) * self.width + place.column as usize] += 1;
         }
     }
 
-    /// Adds what the estimates of the patches at these places keep of the noise, the same in all of them.
+    /// Adds the estimate of the patch at this place, which is followed by as much as a vector has.
     #[inline(always)]
-    pub(super) fn add_kept<S: Simd>(&mut self, simd: S, places: &[Place], side: usize, kept: &[f32]) {
-        let pitch = self.width + BEYOND;
+    pub(super) fn add<S: Simd>(&mut self, simd: S, place: Place, estimate: &[f32]) {
+        let (pitch, at) = (self.width + BEYOND, self.first_of(place));
+        add_patch(simd, estimate, (self.side, &self.within), &mut self.sums[at..], pitch);
+    }
+
+    /// Adds what the estimate of the patch at this place keeps of the noise.
+    #[inline(always)]
+    pub(super) fn add_kept<S: Simd>(&mut self, simd: S, place: Place, kept: &[f32]) {
+        let (pitch, at) = (self.width + BEYOND, self.first_of(place));
         self.kept.resize(self.sums.len(), 0.0);
-        for place in places {
-            let (row, column) = (place.row as usize - self.rows.start, place.column as usize);
-            add_patch(simd, kept, side, &mut self.kept[row * pitch + column..], pitch);
-        }
+        add_patch(simd, kept, (self.side, &self.within), &mut self.kept[at..], pitch);
+    }
+
+    /// Where the sums of a patch begin.
+    #[inline(always)]
+    fn first_of(&self, place: Place) -> usize {
+        (place.row as usize - self.rows.start) * (self.width + BEYOND) + place.column as usize
     }
 }
 
 /// Adds a patch to the upper left corner of rows that are `pitch` apart.
 #[inline(always)]
-fn add_patch<S: Simd>(simd: S, patch: &[f32], side: usize, sums: &mut [f32], pitch: usize) {
-    let mut within = [0.0; BEYOND];
-    within[..side].fill(1.0);
-    for r in 0..side {
-        for start in (0..side).step_by(NARROW) {
-            let values = f32x8::from_slice(simd, &patch[r * side + start..][..NARROW]);
-            let sums = &mut sums[r * pitch + start..][..NARROW];
-            // What belongs to the next row of the patch counts nothing here.
-            let within = f32x8::from_slice(simd, &within[start..start + NARROW]);
-            values.mul_add(within, f32x8::from_slice(simd, sums)).store_slice(sums);
+fn add_patch<S: Simd>(
+    simd: S,
+    patch: &[f32],
+    (side, within): (usize, &[f32; 2 * NARROW]),
+    sums: &mut [f32],
+    pitch: usize,
+) {
+    let first = f32x8::from_slice(simd, &within[..NARROW]);
+    for (r, line) in sums.chunks_mut(pitch).take(side).enumerate() {
+        let row = &patch[r * side..];
+        let (sums, rest) = line.split_at_mut(NARROW);
+        // What belongs to the next row of the patch counts nothing here.
+        let values = f32x8::from_slice(simd, &row[..NARROW]);
+        values.mul_add(first, f32x8::from_slice(simd, sums)).store_slice(sums);
+        if side > NARROW {
+            let (second, sums) = (f32x8::from_slice(simd, &within[NARROW..]), &mut rest[..NARROW]);
+            let values = f32x8::from_slice(simd, &row[NARROW..2 * NARROW]);
+            values.mul_add(second, f32x8::from_slice(simd, sums)).store_slice(sums);
         }
     }
 }

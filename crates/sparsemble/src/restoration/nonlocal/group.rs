@@ -3,18 +3,22 @@
 //! With the patches of the group, less their mean m, as the columns of a matrix X, the Gaussian has the covariance
 //! C = XXᵀ/n. Its best estimate of noisy patches Y is m + C(C + σ²I)⁻¹(Y − m). As (XXᵀ + cI)⁻¹X = X(XᵀX + cI)⁻¹ for
 //! c = nσ², that is m + Z·Xᵀ(Y − m) with Z = X(XᵀX + cI)⁻¹: a system as small as the group, whatever the size of a patch,
-//! and every estimate is a combination of the patches. If Y − m is X itself, ZXᵀX is X − cZ, without a product.
+//! and every estimate is a combination of the patches. If Y − m is X itself, ZXᵀX is X − cZ.
+//!
+//! As many groups as vectors have lanes are estimated together, one a lane (see [`super::system`]).
 
 use fearless_simd::{f32x4, f32x8, prelude::*};
 
+use crate::kernels::Aligned;
+
 use super::matching::Place;
 use super::plane::{NARROW, Plane};
-use super::system::{Others, ROWS, add_rows, factor, solve, split_rows};
+use super::system::{Entries, Extent, from, invert, load, products, store};
 
-/// Groups are filled up with zeros to a multiple of this: two of the widest vectors.
-pub(super) const LANES: usize = 32;
+/// The most lanes that a vector has, and so the most groups that are estimated together.
+const LANES: usize = 16;
 
-/// The side of the squares that are turned at a time.
+/// The side of the squares that are turned where whole vectors would be too long.
 const SQUARE: usize = 4;
 
 /// Below this part of the energy of the group, σ² would be lost in the rounding of single precision.
@@ -27,250 +31,343 @@ const MOST_NOISE: f32 = 1e30;
 /// of a pixel have other means. Measured on pictures of the BSDS (decision 0017).
 const KEPT_BY_MEAN: f32 = 0.25;
 
-/// The space to estimate groups in. Matrices are row by row; between a row and the next there are zeros, so that whole
-/// vectors may be read and written.
+/// The sides of tiles: as large as sixteen registers hold, and as thirty-two, which the widest vectors come with.
+const TILE: usize = 3;
+const WIDE_TILE: usize = 4;
+
+/// Rows of vectors begin at multiples of this: those of both tiles.
+const WHOLE: usize = TILE * WIDE_TILE;
+
+/// The space to estimate groups in: matrices of vectors, one lane a group, row by row, each row followed by zeros.
 #[derive(Debug)]
 pub(super) struct GroupEstimator {
     side: usize,
-    /// The size of a group with its padding.
-    width: usize,
-    /// From a patch to the next.
-    pitch: usize,
-    means: Vec<f32>,
+    /// From a row of pixels to the next, and from a row of patches to the next, in vectors.
+    pixel_pitch: usize,
+    patch_pitch: usize,
+    means: Aligned<f32>,
     /// If it is wanted, how much of its own noise the estimate of each pixel keeps.
-    kept: Option<Vec<f32>>,
-    /// A patch a row: X, then, if other patches than those of the covariance are estimated, Y − m; then the estimates.
-    patches: Vec<f32>,
-    /// X, a pixel a row.
-    centred: Vec<f32>,
-    /// Y − m, a pixel a row; then (Y − m)ᵀX.
-    others: Vec<f32>,
-    others_by_centred: Vec<f32>,
-    /// The system beside its right side: XᵀX + cI and Xᵀ, then its Cholesky factor and Zᵀ.
-    system: Vec<f32>,
+    kept: Option<Aligned<f32>>,
+    /// Xᵀ, a patch a row.
+    patches: Aligned<f32>,
+    /// c.
+    ridge: Aligned<f32>,
+    /// (XᵀX + cI)⁻¹, and space to find it.
+    inverse: Aligned<f32>,
+    space: Aligned<f32>,
+    /// What else there is if other patches than those of the covariance are estimated.
+    others: Option<Others>,
+    /// The estimates of a few patches, a patch a row.
+    estimates: Aligned<f32>,
+    /// One patch of each group, a group a row: on the way from the picture to the lanes and back.
+    rows: Vec<f32>,
+}
+
+/// Patches Y that are not those of the covariance.
+#[derive(Debug)]
+struct Others {
+    /// (Y − m)ᵀ, a patch a row.
+    patches: Aligned<f32>,
+    /// (XᵀX + cI)⁻¹Xᵀ(Y − m).
+    weights: Aligned<f32>,
 }
 
 impl GroupEstimator {
-    pub(super) fn new(side: usize, group: usize, wants_kept: bool) -> Self {
-        let width = group.next_multiple_of(LANES);
-        let pitch = (side * side).next_multiple_of(LANES) + LANES;
+    /// For groups of at most so many patches.
+    pub(super) fn new(side: usize, group: usize, (has_pilot, wants_kept): (bool, bool)) -> Self {
+        let (pixels, patches) = ((side * side).next_multiple_of(WHOLE), group.next_multiple_of(WHOLE));
+        let zeros = |vectors: usize| Aligned::zeros(vectors * LANES);
+        let others = || Others { patches: zeros(patches * pixels), weights: zeros(patches * patches) };
         Self {
             side,
-            width,
-            pitch,
-            means: vec![0.0; pitch],
-            kept: wants_kept.then(|| vec![0.0; pitch]),
-            patches: vec![0.0; width * pitch],
-            centred: vec![0.0; (side * side).next_multiple_of(SQUARE) * width],
-            others: vec![0.0; (side * side).next_multiple_of(SQUARE) * width],
-            others_by_centred: vec![0.0; width * width],
-            system: vec![0.0; width * (width + pitch)],
+            pixel_pitch: pixels,
+            patch_pitch: patches,
+            means: zeros(pixels),
+            kept: wants_kept.then(|| zeros(pixels)),
+            patches: zeros(patches * pixels),
+            ridge: zeros(1),
+            inverse: zeros(patches * patches),
+            space: zeros(patches * patches),
+            others: has_pilot.then(others),
+            estimates: zeros(WIDE_TILE * pixels),
+            rows: vec![0.0; LANES * row_pitch(side)],
         }
     }
 
-    /// Estimates the patches of `noisy` at these places by their covariance in `pilot`, or in `noisy` itself, and gives
-    /// the estimates, patch by patch, followed by zeros or anything else.
+    /// Prepares for estimates of the patches of `noisy` at the places of the groups, by the covariances that these have in
+    /// `pilot`, or in `noisy` itself. There are at most as many groups as lanes.
     #[inline(always)]
-    pub(super) fn estimate<S: Simd>(
+    pub(super) fn prepare<S: Simd>(
+        &mut self,
+        simd: S,
+        planes: (&Plane, Option<&Plane>),
+        groups: Groups<'_>,
+        noise: f32,
+    ) {
+        if S::f32s::LEN == LANES {
+            self.prepare_by_tiles::<S, WIDE_TILE>(simd, planes, groups, noise);
+        } else {
+            self.prepare_by_tiles::<S, TILE>(simd, planes, groups, noise);
+        }
+    }
+
+    /// Estimates a few patches of each group, from this one on, and says how many.
+    #[inline(always)]
+    pub(super) fn estimate<S: Simd>(&mut self, simd: S, first: usize, count: usize) -> usize {
+        if S::f32s::LEN == LANES {
+            self.estimate_tiles::<S, WIDE_TILE>(simd, first, count)
+        } else {
+            self.estimate_tiles::<S, TILE>(simd, first, count)
+        }
+    }
+
+    /// One of the patches that were estimated last, by its number among them: group by group, each followed by anything.
+    #[inline(always)]
+    pub(super) fn estimates<S: Simd>(&mut self, simd: S, number: usize) -> impl Iterator<Item = &[f32]> {
+        let estimates = from(simd, &self.estimates, number * self.pixel_pitch);
+        turn(
+            simd,
+            (estimates, S::f32s::LEN),
+            (squares(self.side), S::f32s::LEN),
+            (&mut self.rows, row_pitch(self.side)),
+        );
+        self.rows.chunks_exact(row_pitch(self.side))
+    }
+
+    /// How much of its own noise the estimate of each pixel keeps, in every patch of a group, group by group, each
+    /// followed by anything: the diagonal of C(C + σ²I)⁻¹, of which σ² is the variance that the Gaussian leaves to a
+    /// pixel, and a part of 1/n for the mean. Nothing if it is not wanted.
+    #[inline(always)]
+    pub(super) fn kept<S: Simd>(&mut self, simd: S) -> Option<impl Iterator<Item = &[f32]>> {
+        let kept = self.kept.as_deref()?;
+        turn(simd, (kept, S::f32s::LEN), (squares(self.side), S::f32s::LEN), (&mut self.rows, row_pitch(self.side)));
+        Some(self.rows.chunks_exact(row_pitch(self.side)))
+    }
+
+    #[inline(always)]
+    fn prepare_by_tiles<S: Simd, const N: usize>(
         &mut self,
         simd: S,
         (noisy, pilot): (&Plane, Option<&Plane>),
-        places: &[Place],
+        groups: Groups<'_>,
         noise: f32,
-    ) -> impl Iterator<Item = &[f32]> {
-        self.gather(simd, pilot.unwrap_or(noisy), places);
-        self.find_means(simd, places.len());
-        self.subtract_means(simd, places.len());
-        across(simd, &self.patches, self.pitch, self.width, &mut self.centred);
-        let length = self.vectors(simd) * S::f32s::LEN;
-        let beside = self.system.chunks_exact_mut(self.width + self.pitch).zip(self.patches.chunks_exact(self.pitch));
-        for (row, patch) in beside.take(places.len()) {
-            copy(simd, &patch[..length], &mut row[self.width..]);
+    ) {
+        let (count, lanes) = (groups.patches, S::f32s::LEN);
+        let (patches, pixels) = (count.next_multiple_of(N), (self.side * self.side).next_multiple_of(N));
+        let (by_pixel, by_patch) = (self.pixel_pitch, self.patch_pitch);
+        gather(simd, pilot.unwrap_or(noisy), groups, (self.side, by_pixel), &mut self.rows, &mut self.patches);
+        self.find_means(simd, count, pixels);
+        subtract(simd, &self.means, (count, pixels, by_pixel), &mut self.patches);
+        // Patches that fill up the last tiles are equal to their mean.
+        self.patches[count * by_pixel * lanes..patches * by_pixel * lanes].fill(0.0);
+        let own = Entries { values: &self.patches, term: 1, entry: by_pixel };
+        let every = Extent { rows: patches, columns: patches, terms: pixels, above_only: false };
+        let above = Extent { above_only: true, ..every };
+        products::<S, N>(simd, (own, own), above, (&mut self.inverse, by_patch));
+        self.add_ridge(simd, (count, patches), noise);
+        let least = load(simd, &self.ridge, 0);
+        invert::<S, N>(simd, (patches, by_patch), least, &mut self.inverse, &mut self.space);
+        if let Some(others) = &mut self.others {
+            gather(simd, noisy, groups, (self.side, by_pixel), &mut self.rows, &mut others.patches);
+            subtract(simd, &self.means, (count, pixels, by_pixel), &mut others.patches);
+            let other = Entries { values: &others.patches, term: 1, entry: by_pixel };
+            let own = Entries { values: &self.patches, term: 1, entry: by_pixel };
+            products::<S, N>(simd, (own, other), every, (&mut self.space, by_patch));
+            let inverse = Entries { values: &self.inverse, term: by_patch, entry: 1 };
+            let crossed = Entries { values: &self.space, ..inverse };
+            let extent = Extent { terms: patches, ..every };
+            products::<S, N>(simd, (inverse, crossed), extent, (&mut others.weights, by_patch));
         }
-        products(simd, (&self.centred, &self.centred), self.width, (true, self.width + self.pitch), &mut self.system);
-        if pilot.is_some() {
-            self.gather(simd, noisy, places);
-            self.subtract_means(simd, places.len());
-            across(simd, &self.patches, self.pitch, self.width, &mut self.others);
-            let factors = (self.others.as_slice(), self.centred.as_slice());
-            products(simd, factors, self.width, (false, self.width), &mut self.others_by_centred);
-        }
-        let energy: f32 = (0..places.len()).map(|i| self.system[i * (self.width + self.pitch + 1)]).sum();
-        let least = LEAST_NOISE * energy + f32::MIN_POSITIVE;
-        let ridge = (places.len() as f32 * noise * noise).max(least).min(MOST_NOISE);
-        let (vectors, pitch) = (self.vectors(simd), self.width + self.pitch);
-        factor(simd, places.len(), (self.width / S::f32s::LEN + vectors, pitch), ridge, &mut self.system);
-        self.find_kept(simd, places.len());
-        solve(simd, (places.len(), self.width), (vectors, pitch), &mut self.system);
-        if pilot.is_some() {
-            self.combine(simd, places.len());
-        } else {
-            self.shrink(simd, places.len(), ridge);
-        }
-        self.patches.chunks_exact(self.pitch).take(places.len())
+        self.find_kept::<S, N>(simd, (count, patches), pixels);
     }
 
-    /// How much of its own noise the last estimate of each pixel keeps, in every patch of the group, followed by zeros or
-    /// anything else: the diagonal of C(C + σ²I)⁻¹, of which σ² is the variance that the Gaussian leaves to a pixel, and a
-    /// part of 1/n for the mean.
-    pub(super) fn kept(&self) -> Option<&[f32]> {
-        self.kept.as_deref()
-    }
-
-    /// The diagonal of X(XᵀX + cI)⁻¹Xᵀ, from U⁻ᵀXᵀ.
+    /// m + X − cZ or, if the patches are not those of the covariance, m + ZXᵀ(Y − m).
     #[inline(always)]
-    fn find_kept<S: Simd>(&mut self, simd: S, count: usize) {
-        let (lanes, vectors) = (S::f32s::LEN, self.vectors(simd));
-        let Some(kept) = &mut self.kept else { return };
-        for start in (0..vectors * lanes).step_by(lanes) {
-            let mut sum = S::f32s::splat(simd, KEPT_BY_MEAN / count as f32);
-            for row in self.system.chunks_exact(self.width + self.pitch).take(count) {
-                let part = S::f32s::from_slice(simd, &row[self.width + start..][..lanes]);
-                sum = part.mul_add(part, sum);
+    fn estimate_tiles<S: Simd, const N: usize>(&mut self, simd: S, first: usize, count: usize) -> usize {
+        let (patches, pixels) = (count.next_multiple_of(N), (self.side * self.side).next_multiple_of(N));
+        let weights = self.others.as_ref().map_or(&self.inverse, |others| &others.weights);
+        let weights = Entries { values: from(simd, weights, first), term: self.patch_pitch, entry: 1 };
+        let own = Entries { values: &self.patches, term: self.pixel_pitch, entry: 1 };
+        let extent = Extent { rows: N, columns: pixels, terms: patches, above_only: false };
+        products::<S, N>(simd, (weights, own), extent, (&mut self.estimates, self.pixel_pitch));
+        let minus_ridge = -load(simd, &self.ridge, 0);
+        for r in 0..N {
+            for pixel in 0..pixels {
+                let (mean, at) = (load(simd, &self.means, pixel), r * self.pixel_pitch + pixel);
+                let sum = load(simd, &self.estimates, at);
+                let estimate = if self.others.is_some() {
+                    mean + sum
+                } else {
+                    let own = load(simd, &self.patches, first * self.pixel_pitch + at);
+                    minus_ridge.mul_add(sum, own + mean)
+                };
+                store(simd, estimate, &mut self.estimates, at);
             }
-            sum.store_slice(&mut kept[start..start + lanes]);
         }
-    }
-
-    /// Vectors that hold a patch.
-    #[inline(always)]
-    fn vectors<S: Simd>(&self, _: S) -> usize {
-        (self.side * self.side).div_ceil(S::f32s::LEN)
-    }
-
-    /// Reads the patches at these places, each followed by zeros.
-    #[inline(always)]
-    fn gather<S: Simd>(&mut self, simd: S, plane: &Plane, places: &[Place]) {
-        let (side, pixels) = (self.side, self.side * self.side);
-        for (patch, place) in self.patches.chunks_exact_mut(self.pitch).zip(places) {
-            let (row, column) = place.at();
-            for r in 0..side {
-                let line = plane.from(row + r, column);
-                // What is written beyond the row is overwritten by the next one.
-                for start in (0..side).step_by(NARROW) {
-                    let part = f32x8::from_slice(simd, &line[start..start + NARROW]);
-                    part.store_slice(&mut patch[r * side + start..][..NARROW]);
-                }
-            }
-            patch[pixels..pixels + S::f32s::LEN.max(NARROW)].fill(0.0);
-        }
-        self.patches[places.len() * self.pitch..].fill(0.0);
+        N.min(count - first)
     }
 
     #[inline(always)]
-    fn find_means<S: Simd>(&mut self, simd: S, count: usize) {
-        let lanes = S::f32s::LEN;
+    fn find_means<S: Simd>(&mut self, simd: S, count: usize, pixels: usize) {
         let share = S::f32s::splat(simd, 1.0 / count as f32);
-        for start in (0..self.vectors(simd) * lanes).step_by(lanes) {
-            let mut sum = S::f32s::splat(simd, 0.0);
-            for patch in self.patches.chunks_exact(self.pitch).take(count) {
-                sum += S::f32s::from_slice(simd, &patch[start..start + lanes]);
+        for pixel in 0..pixels {
+            // Two sums, so that neither waits for the other.
+            let mut sums = [S::f32s::splat(simd, 0.0); 2];
+            for patch in 0..count {
+                sums[patch % 2] += load(simd, &self.patches, patch * self.pixel_pitch + pixel);
             }
-            (sum * share).store_slice(&mut self.means[start..start + lanes]);
+            store(simd, (sums[0] + sums[1]) * share, &mut self.means, pixel);
         }
     }
 
+    /// Finds c and adds it to the diagonal of XᵀX.
     #[inline(always)]
-    fn subtract_means<S: Simd>(&mut self, simd: S, count: usize) {
-        let lanes = S::f32s::LEN;
-        let length = self.vectors(simd) * lanes;
-        for patch in self.patches.chunks_exact_mut(self.pitch).take(count) {
-            for start in (0..length).step_by(lanes) {
-                let (values, means) = (&mut patch[start..start + lanes], &self.means[start..start + lanes]);
-                (S::f32s::from_slice(simd, values) - S::f32s::from_slice(simd, means)).store_slice(values);
-            }
+    fn add_ridge<S: Simd>(&mut self, simd: S, (count, patches): (usize, usize), noise: f32) {
+        let mut energy = S::f32s::splat(simd, 0.0);
+        for i in 0..count {
+            energy += load(simd, &self.inverse, i * (self.patch_pitch + 1));
+        }
+        let least = energy.mul_add(S::f32s::splat(simd, LEAST_NOISE), S::f32s::splat(simd, f32::MIN_POSITIVE));
+        let wanted = S::f32s::splat(simd, count as f32 * noise * noise);
+        let ridge = wanted.max(least).min(S::f32s::splat(simd, MOST_NOISE));
+        store(simd, ridge, &mut self.ridge, 0);
+        for i in 0..patches {
+            let entry = load(simd, &self.inverse, i * (self.patch_pitch + 1));
+            store(simd, entry + ridge, &mut self.inverse, i * (self.patch_pitch + 1));
         }
     }
 
-    /// m + X − cZ.
+    /// The diagonal of XZᵀ, if it is wanted.
     #[inline(always)]
-    fn shrink<S: Simd>(&mut self, simd: S, count: usize, ridge: f32) {
-        let lanes = S::f32s::LEN;
-        let length = self.vectors(simd) * lanes;
-        let factor = S::f32s::splat(simd, -ridge);
-        let solutions = self.system.chunks_exact(self.width + self.pitch).map(|row| &row[self.width..]);
-        for (patch, solution) in self.patches.chunks_exact_mut(self.pitch).zip(solutions).take(count) {
-            for start in (0..length).step_by(lanes) {
-                let part = start..start + lanes;
-                let (solution, means) = (&solution[part.clone()], &self.means[part.clone()]);
-                let values = &mut patch[part];
-                let whole = S::f32s::from_slice(simd, values) + S::f32s::from_slice(simd, means);
-                S::f32s::from_slice(simd, solution).mul_add(factor, whole).store_slice(values);
-            }
+    fn find_kept<S: Simd, const N: usize>(&mut self, simd: S, (count, patches): (usize, usize), pixels: usize) {
+        let Some(kept) = &mut self.kept else { return };
+        for pixel in 0..pixels {
+            store(simd, S::f32s::splat(simd, KEPT_BY_MEAN / count as f32), kept, pixel);
         }
-    }
-
-    /// m + ZXᵀ(Y − m).
-    #[inline(always)]
-    fn combine<S: Simd>(&mut self, simd: S, count: usize) {
-        let length = self.vectors(simd) * S::f32s::LEN;
-        let pitch = self.width + self.pitch;
-        let rows_of_factors = self.others_by_centred.chunks_exact(ROWS * self.width);
-        // Those beyond the last patch are estimates of nothing.
-        for (patches, factors) in self.patches.chunks_exact_mut(ROWS * self.pitch).zip(rows_of_factors) {
-            let mut rows = split_rows::<ROWS>(patches, self.pitch, 0).1.map(|row| &mut row[..length]);
-            for row in &mut rows {
-                copy(simd, &self.means[..length], row);
-            }
-            let factors = std::array::from_fn(|r| &factors[r * self.width..]);
-            let others = Others { rows: &self.system[self.width..], count, pitch, factors, step: 1 };
-            add_rows::<S, ROWS, false>(simd, rows, others);
-        }
-    }
-}
-
-/// Makes rows columns, four of four at a time; there are zeros after the last row and in each row.
-#[inline(always)]
-fn across<S: Simd>(simd: S, rows: &[f32], pitch: usize, width: usize, out: &mut [f32]) {
-    for (i, rows) in rows.chunks_exact(SQUARE * pitch).enumerate() {
-        for (c, columns) in out.chunks_exact_mut(SQUARE * width).enumerate() {
-            let load = |r: usize| f32x4::from_slice(simd, &rows[r * pitch + SQUARE * c..][..SQUARE]);
-            let (even, odd) = (load(0).interleave(load(2)), load(1).interleave(load(3)));
-            let (low, high) = (even.0.interleave(odd.0), even.1.interleave(odd.1));
-            for (r, column) in [low.0, low.1, high.0, high.1].iter().enumerate() {
-                column.store_slice(&mut columns[r * width + SQUARE * i..][..SQUARE]);
+        let own = Entries { values: &self.patches, term: self.pixel_pitch, entry: 1 };
+        let extent = Extent { rows: N, columns: pixels, terms: patches, above_only: false };
+        for first in (0..patches).step_by(N) {
+            let inverse = Entries { values: from(simd, &self.inverse, first), term: self.patch_pitch, entry: 1 };
+            products::<S, N>(simd, (inverse, own), extent, (&mut self.estimates, self.pixel_pitch));
+            for (r, pixel) in (0..N).flat_map(|r| (0..pixels).map(move |pixel| (r, pixel))) {
+                let own = load(simd, &self.patches, (first + r) * self.pixel_pitch + pixel);
+                let sum =
+                    own.mul_add(load(simd, &self.estimates, r * self.pixel_pitch + pixel), load(simd, kept, pixel));
+                store(simd, sum, kept, pixel);
             }
         }
     }
 }
 
-/// LᵀR for matrices with rows of `width`, written to the front of rows that are `pitch` apart. Below the diagonal
-/// nothing need be written if only the part above it is asked for.
+/// The patches of some groups, those of a group side by side.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Groups<'a> {
+    pub(super) places: &'a [Place],
+    /// Patches of a group.
+    pub(super) patches: usize,
+}
+
+/// From a patch to the next where they are rows: whole vectors may be read that begin in a patch.
+fn row_pitch(side: usize) -> usize {
+    side * side + LANES
+}
+
+/// Pixels of a patch, filled up to whole squares.
+fn squares(side: usize) -> usize {
+    (side * side).next_multiple_of(SQUARE)
+}
+
+/// Reads the patches of the groups, a group a lane; lanes without a group are zero.
 #[inline(always)]
-fn products<S: Simd>(
+fn gather<S: Simd>(
     simd: S,
-    (left, right): (&[f32], &[f32]),
-    width: usize,
-    (above_only, pitch): (bool, usize),
+    plane: &Plane,
+    groups: Groups<'_>,
+    (side, pitch): (usize, usize),
+    rows: &mut [f32],
     out: &mut [f32],
 ) {
-    let lanes = S::f32s::LEN;
-    for first in (0..width).step_by(ROWS) {
-        for start in (0..width).step_by(2 * lanes).filter(|start| !above_only || start + 2 * lanes > first) {
-            let mut sums = [[S::f32s::splat(simd, 0.0); 2]; ROWS];
-            for at in (0..left.len()).step_by(width) {
-                let (low, high) = right[at + start..][..2 * lanes].split_at(lanes);
-                let vectors = [S::f32s::from_slice(simd, low), S::f32s::from_slice(simd, high)];
-                let factors = &left[at + first..][..ROWS];
-                for (r, sums) in sums.iter_mut().enumerate() {
-                    let factor = S::f32s::splat(simd, factors[r]);
-                    sums[0] = vectors[0].mul_add(factor, sums[0]);
-                    sums[1] = vectors[1].mul_add(factor, sums[1]);
+    let (lanes, pixels) = (S::f32s::LEN, side * side);
+    if groups.places.len() < lanes * groups.patches {
+        rows.fill(0.0);
+    }
+    for (i, out) in out.chunks_exact_mut(pitch * lanes).take(groups.patches).enumerate() {
+        let places = groups.places.chunks_exact(groups.patches).map(|group| group[i]);
+        for (patch, place) in rows.chunks_exact_mut(row_pitch(side)).zip(places) {
+            let (row, column) = place.at();
+            // What is written beyond a row is overwritten by the next one.
+            for (r, line) in plane.lines(row, column).take(side).enumerate() {
+                let out = &mut patch[r * side..];
+                f32x8::from_slice(simd, &line[..NARROW]).store_slice(&mut out[..NARROW]);
+                if side > NARROW {
+                    let rest = NARROW..2 * NARROW;
+                    f32x8::from_slice(simd, &line[rest.clone()]).store_slice(&mut out[rest]);
                 }
             }
-            for (sums, row) in sums.iter().zip(out[first * pitch..].chunks_mut(pitch)) {
-                sums[0].store_slice(&mut row[start..start + lanes]);
-                sums[1].store_slice(&mut row[start + lanes..start + 2 * lanes]);
+            patch[pixels..pixels + SQUARE].fill(0.0);
+        }
+        turn(simd, (rows, row_pitch(side)), (lanes, squares(side)), (out, lanes));
+    }
+}
+
+/// Subtracts the means of the pixels from all patches.
+#[inline(always)]
+fn subtract<S: Simd>(simd: S, means: &[f32], (count, pixels, pitch): (usize, usize, usize), patches: &mut [f32]) {
+    for patch in patches.chunks_exact_mut(pitch * S::f32s::LEN).take(count) {
+        for pixel in 0..pixels {
+            store(simd, load(simd, patch, pixel) - load(simd, means, pixel), patch, pixel);
+        }
+    }
+}
+
+/// Makes rows columns: whole vectors of them where there are as many of both, else four at a time.
+#[inline(always)]
+fn turn<S: Simd>(
+    simd: S,
+    (from, from_pitch): (&[f32], usize),
+    (rows, columns): (usize, usize),
+    (to, to_pitch): (&mut [f32], usize),
+) {
+    let lanes = S::f32s::LEN;
+    for row in (0..rows).step_by(lanes) {
+        for column in (0..columns).step_by(lanes) {
+            if row + lanes <= rows && column + lanes <= columns {
+                let mut vectors = [S::f32s::splat(simd, 0.0); LANES];
+                for (r, vector) in vectors[..lanes].iter_mut().enumerate() {
+                    *vector = S::f32s::from_slice(simd, &from[(row + r) * from_pitch + column..][..lanes]);
+                }
+                vectors = interleaved(simd, interleaved(simd, vectors));
+                if lanes > 4 {
+                    vectors = interleaved(simd, vectors);
+                }
+                if lanes > 8 {
+                    vectors = interleaved(simd, vectors);
+                }
+                for (c, vector) in vectors[..lanes].iter().enumerate() {
+                    vector.store_slice(&mut to[(column + c) * to_pitch + row..][..lanes]);
+                }
+                continue;
+            }
+            for row in (row..rows.min(row + lanes)).step_by(SQUARE) {
+                for column in (column..columns.min(column + lanes)).step_by(SQUARE) {
+                    let load = |r: usize| f32x4::from_slice(simd, &from[(row + r) * from_pitch + column..][..SQUARE]);
+                    let (even, odd) = (load(0).interleave(load(2)), load(1).interleave(load(3)));
+                    let (low, high) = (even.0.interleave(odd.0), even.1.interleave(odd.1));
+                    for (c, vector) in [low.0, low.1, high.0, high.1].iter().enumerate() {
+                        vector.store_slice(&mut to[(column + c) * to_pitch + row..][..SQUARE]);
+                    }
+                }
             }
         }
     }
 }
 
-/// Copies whole vectors.
+/// Brings vectors together that are half of all apart: done as often as lanes can be halved, rows become columns.
 #[inline(always)]
-fn copy<S: Simd>(simd: S, values: &[f32], out: &mut [f32]) {
-    let lanes = S::f32s::LEN;
-    for start in (0..values.len()).step_by(lanes) {
-        S::f32s::from_slice(simd, &values[start..start + lanes]).store_slice(&mut out[start..start + lanes]);
+fn interleaved<S: Simd>(_: S, vectors: [S::f32s; LANES]) -> [S::f32s; LANES] {
+    let (half, mut out) = (S::f32s::LEN / 2, vectors);
+    for r in 0..half {
+        (out[2 * r], out[2 * r + 1]) = vectors[r].interleave(vectors[r + half]);
     }
+    out
 }

@@ -26,6 +26,9 @@ const ROWS: usize = 4;
 /// Kinds of rows whose least distances are kept apart.
 const KINDS: usize = 2;
 
+/// Distances that are looked at together.
+const WORD: usize = u64::BITS as usize;
+
 /// Finds like patches.
 #[derive(Debug)]
 pub(super) struct Matcher {
@@ -38,9 +41,11 @@ pub(super) struct Matcher {
     distances: Vec<f32>,
     /// The least distance in each column of the window, in its even rows and in its odd ones.
     least: Vec<f32>,
-    /// For each patch that may be in the group, in this order of bits: its squared distance, its row and column in the
-    /// window.
-    candidates: Vec<u64>,
+    /// What none of the patches that may be in the group exceeds.
+    limit: f32,
+    /// Of the patches that may be in the group: their distances, filled up to whole vectors, and where these are among all.
+    near: Vec<f32>,
+    numbers: Vec<u32>,
     places: Vec<Place>,
 }
 
@@ -53,7 +58,9 @@ impl Matcher {
             own: Vec::new(),
             distances: Vec::new(),
             least: Vec::new(),
-            candidates: Vec::new(),
+            limit: 0.0,
+            near: Vec::new(),
+            numbers: Vec::new(),
             places: Vec::new(),
         }
     }
@@ -64,7 +71,8 @@ impl Matcher {
     pub(super) fn find<S: Simd>(&mut self, simd: S, plane: &Plane, (row, column): (usize, usize)) -> &[Place] {
         let rows = window(row, self.reach, plane.size().height - self.side + 1);
         let columns = window(column, self.reach, plane.size().width - self.side + 1);
-        let pitch = columns.len().next_multiple_of(VECTORS * S::f32s::LEN);
+        // A power of two: then no number has to be divided to tell its row and column.
+        let pitch = columns.len().next_power_of_two().max(VECTORS * S::f32s::LEN);
         self.distances.resize(pitch * rows.len().next_multiple_of(ROWS), 0.0);
         self.own.clear();
         (0..self.side).for_each(|r| self.own.extend_from_slice(&plane.from(row + r, column)[..self.side]));
@@ -78,17 +86,14 @@ impl Matcher {
                 self.compare(simd, plane, (row, column), (corner, count), at);
             }
         }
-        let own = (row - rows.start, column - columns.start);
-        self.list(simd, own, (rows.len(), columns.len()), pitch);
-        let count = self.group.min(self.candidates.len());
-        if count < self.candidates.len() {
-            self.candidates.select_nth_unstable(count - 1);
+        // Nearer than any other can be, so that it is always in its group.
+        self.distances[(row - rows.start) * pitch + column - columns.start] = -1.0;
+        let count = self.list(simd, (rows.len(), columns.len()), pitch);
+        self.choose(simd, count, pitch);
+        for place in &mut self.places {
+            place.row += rows.start as u32;
+            place.column += columns.start as u32;
         }
-        self.places.clear();
-        self.places.extend(self.candidates[..count].iter().map(|&candidate| Place {
-            row: (candidate >> 16) as u32 % (1 << 16) + rows.start as u32,
-            column: candidate as u32 % (1 << 16) + columns.start as u32,
-        }));
         &self.places
     }
 
@@ -163,36 +168,106 @@ impl Matcher {
         }
     }
 
-    /// Lists the patch itself, before any other, and all that may be in its group: where so many halves of columns have a
-    /// patch within some distance, those beyond it are not.
+    /// Lists all that may be in the group, and says how many they are: where so many halves of columns have a patch within
+    /// some distance, those beyond it are not.
     #[inline(always)]
-    fn list<S: Simd>(&mut self, simd: S, own: (usize, usize), (height, width): (usize, usize), pitch: usize) {
+    fn list<S: Simd>(&mut self, simd: S, (height, width): (usize, usize), pitch: usize) -> usize {
         let lanes = S::f32s::LEN;
-        self.least.copy_within(pitch..pitch + width, width);
-        let least = &mut self.least[..KINDS * width];
-        let limit = if self.group <= least.len() {
-            *least.select_nth_unstable_by(self.group - 1, f32::total_cmp).1
-        } else {
-            f32::INFINITY
-        };
+        self.least.chunks_exact_mut(pitch).for_each(|kind| kind[width..].fill(f32::INFINITY));
+        self.limit =
+            if self.group <= KINDS * width { limit(simd, &self.least, self.group, f32::MAX) } else { f32::MAX };
+        let limit = S::f32s::splat(simd, self.limit);
+        let distances = &self.distances[..height * pitch];
+        self.near.resize(distances.len() + lanes, 0.0);
+        self.numbers.resize(distances.len(), 0);
+        let mut count = 0;
+        // As many at a time as a word has bits, so that there is one loop over hits for all of them.
+        for (word, part) in distances.chunks(WORD).enumerate() {
+            let mut hits = 0_u64;
+            for (v, vector) in part.chunks_exact(lanes).enumerate() {
+                hits |= u64::from(S::f32s::from_slice(simd, vector).simd_le(limit).to_bitmask()) << (v * lanes);
+            }
+            while hits != 0 {
+                let bit = hits.trailing_zeros() as usize;
+                hits &= hits - 1;
+                let number = word * WORD + bit;
+                self.near[count] = part[bit];
+                self.numbers[count] = number as u32;
+                // What lies beyond the window is overwritten by the next one.
+                count += usize::from(number & (pitch - 1) < width);
+            }
+        }
+        self.near[count..count + lanes].fill(f32::INFINITY);
+        count
+    }
+
+    /// Takes the nearest of those that are listed, and of equal ones the first.
+    #[inline(always)]
+    fn choose<S: Simd>(&mut self, simd: S, count: usize, pitch: usize) {
+        let near = &self.near[..count.next_multiple_of(S::f32s::LEN)];
+        let wanted = self.group.min(count);
+        let limit = if wanted < count { limit(simd, near, wanted, self.limit) } else { f32::INFINITY };
+        let (below, equal) = (S::f32s::simd_lt, S::f32s::simd_eq);
+        let mut room = wanted - how_many(simd, near, below, limit).min(wanted);
         let limit = S::f32s::splat(simd, limit);
-        self.candidates.clear();
-        self.candidates.push((own.0 << 16 | own.1) as u64);
-        for (row, distances) in self.distances.chunks_exact(pitch).take(height).enumerate() {
-            for (v, part) in distances.chunks_exact(lanes).enumerate() {
-                let mut hits = S::f32s::from_slice(simd, part).simd_le(limit).to_bitmask();
-                while hits != 0 {
-                    let (lane, column) = (hits.trailing_zeros() as usize, v * lanes + hits.trailing_zeros() as usize);
-                    hits &= hits - 1;
-                    if column < width && (row, column) != own {
-                        // Distances are not negative, and such numbers are ordered as their bits are.
-                        let key = u64::from(part[lane].to_bits() + 1) << 32;
-                        self.candidates.push(key | (row << 16 | column) as u64);
-                    }
-                }
+        self.places.clear();
+        for (vector, numbers) in near.chunks_exact(S::f32s::LEN).zip(self.numbers.chunks(S::f32s::LEN)) {
+            let distances = S::f32s::from_slice(simd, vector);
+            let mut hits = below(distances, limit).to_bitmask();
+            let mut others = equal(distances, limit).to_bitmask();
+            while others != 0 && room > 0 {
+                hits |= others & others.wrapping_neg();
+                others &= others - 1;
+                room -= 1;
+            }
+            while hits != 0 {
+                let number = numbers[hits.trailing_zeros() as usize];
+                hits &= hits - 1;
+                self.places.push(Place { row: number >> pitch.ilog2(), column: number & (pitch as u32 - 1) });
             }
         }
     }
+}
+
+/// A limit that so many of the values, whole vectors of them, do not exceed, or as few more as there can be for equal ones.
+/// So many do not exceed `most`, and what is negative counts as zero.
+#[inline(always)]
+fn limit<S: Simd>(simd: S, values: &[f32], wanted: usize, most: f32) -> f32 {
+    // Numbers that are not negative are ordered as their bits are.
+    let (mut below, mut limit) = (0, most.to_bits());
+    let within = |limit: u32| how_many(simd, values, S::f32s::simd_le, f32::from_bits(limit));
+    if within(below) >= wanted {
+        return 0.0;
+    }
+    while below + 1 < limit {
+        let middle = below.midpoint(limit);
+        let found = within(middle);
+        if found >= wanted {
+            limit = middle;
+        } else {
+            below = middle;
+        }
+        if found == wanted {
+            break;
+        }
+    }
+    f32::from_bits(limit)
+}
+
+/// How many values, whole vectors of them, are so.
+#[inline(always)]
+fn how_many<S: Simd>(
+    simd: S,
+    values: &[f32],
+    is: impl Fn(S::f32s, S::f32s) -> <S::f32s as SimdBase<S>>::Mask,
+    limit: f32,
+) -> usize {
+    let limit = S::f32s::splat(simd, limit);
+    let mut count = 0;
+    for vector in values.chunks_exact(S::f32s::LEN) {
+        count += is(S::f32s::from_slice(simd, vector), limit).to_bitmask().count_ones() as usize;
+    }
+    count
 }
 
 /// The origins within reach of one, or as many at the border.

@@ -50,6 +50,12 @@ impl Plane {
         &self.samples[row * self.pitch + column..(row + 1) * self.pitch]
     }
 
+    /// The samples from this pixel on, in its row and in all below it.
+    #[inline(always)]
+    pub(super) fn lines(&self, row: usize, column: usize) -> impl Iterator<Item = &[f32]> {
+        self.samples[row * self.pitch + column..].chunks(self.pitch)
+    }
+
     /// The energies of the patch that begins at this pixel and of those to the right of it.
     #[inline(always)]
     pub(super) fn energies(&self, row: usize, column: usize) -> &[f32] {

@@ -1,209 +1,210 @@
-//! Small systems of equations with many right sides, beside each other in the rows of one matrix.
+//! Small systems of equations, as many at a time as vectors have lanes: each lane is a system of its own.
 //!
-//! Rows are whole vectors apart; several of them are worked on together, so that what was read serves all of them and no
-//! sum has to wait for its last term.
+//! What would be a number is a vector here, so nothing is padded, no sum runs across lanes, and no vector waits for
+//! a part of another. Matrices are row by row. They are worked through in square tiles, so that what was read serves
+//! a whole row or column of one.
 
 use fearless_simd::prelude::*;
 
-/// Rows that are worked on together.
-pub(super) const ROWS: usize = 4;
+/// Matrices of vectors, by what is from one entry to the next in both directions, both in vectors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entries<'a> {
+    pub(super) values: &'a [f32],
+    /// From a term of a sum to the next.
+    pub(super) term: usize,
+    /// From an entry of a tile to the next.
+    pub(super) entry: usize,
+}
 
-/// At most so many vectors of each of them are in registers.
-const PIECE: usize = 3;
-
-/// Adds the ridge to the left part A of a system (A B) and makes it (U U⁻ᵀB), UᵀU = A, where the diagonal of U
-/// has its reciprocals and the entries below it mean nothing.
+/// Reads a vector, by its number.
 #[inline(always)]
-pub(super) fn factor<S: Simd>(simd: S, count: usize, (vectors, pitch): (usize, usize), ridge: f32, system: &mut [f32]) {
-    let whole = count / ROWS * ROWS;
-    for first in (0..whole).step_by(ROWS) {
-        factor_rows::<S, ROWS>(simd, first, (vectors, pitch), ridge, system);
+pub(super) fn load<S: Simd>(simd: S, values: &[f32], at: usize) -> S::f32s {
+    S::f32s::from_slice(simd, &values[at * S::f32s::LEN..][..S::f32s::LEN])
+}
+
+/// Writes a vector, by its number.
+#[inline(always)]
+pub(super) fn store<S: Simd>(_: S, value: S::f32s, values: &mut [f32], at: usize) {
+    value.store_slice(&mut values[at * S::f32s::LEN..][..S::f32s::LEN]);
+}
+
+/// A square of vectors in registers.
+type Tile<S, const N: usize> = [[<S as Simd>::f32s; N]; N];
+
+/// Reads a tile whose first vector is number `at`, from rows that are `pitch` apart.
+#[inline(always)]
+fn load_tile<S: Simd, const N: usize>(simd: S, values: &[f32], at: usize, pitch: usize) -> Tile<S, N> {
+    let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
+    for (r, row) in tile.iter_mut().enumerate() {
+        for (c, entry) in row.iter_mut().enumerate() {
+            *entry = load(simd, values, at + r * pitch + c);
+        }
     }
-    for first in whole..count {
-        factor_rows::<S, 1>(simd, first, (vectors, pitch), ridge, system);
+    tile
+}
+
+/// Writes a tile.
+#[inline(always)]
+fn store_tile<S: Simd, const N: usize>(simd: S, tile: &Tile<S, N>, values: &mut [f32], at: usize, pitch: usize) {
+    for (r, row) in tile.iter().enumerate() {
+        for (c, entry) in row.iter().enumerate() {
+            store(simd, *entry, values, at + r * pitch + c);
+        }
     }
 }
 
+/// Adds Σ l(k, r)·r(k, c) over k to each entry (r, c) of a tile, or subtracts it.
 #[inline(always)]
-fn factor_rows<S: Simd, const R: usize>(
+fn add_products<S: Simd, const N: usize, const SUBTRACT: bool>(
+    simd: S,
+    tile: &mut Tile<S, N>,
+    (left, right): (Entries<'_>, Entries<'_>),
+    terms: usize,
+) {
+    for k in 0..terms {
+        let mut factors = [S::f32s::splat(simd, 0.0); N];
+        for (r, factor) in factors.iter_mut().enumerate() {
+            let entry = load(simd, left.values, k * left.term + r * left.entry);
+            *factor = if SUBTRACT { -entry } else { entry };
+        }
+        for c in 0..N {
+            let other = load(simd, right.values, k * right.term + c * right.entry);
+            for r in 0..N {
+                tile[r][c] = factors[r].mul_add(other, tile[r][c]);
+            }
+        }
+    }
+}
+
+/// Which entries of a product are formed: all `rows` × `columns` of them, or those on and above the diagonal; `terms` is
+/// the length of their sums. Rows and columns are multiples of a tile's side.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) terms: usize,
+    pub(super) above_only: bool,
+}
+
+/// The matrix of Σ l(k, r)·r(k, c) over k, to rows that are `pitch` apart.
+#[inline(always)]
+pub(super) fn products<S: Simd, const N: usize>(
+    simd: S,
+    (left, right): (Entries<'_>, Entries<'_>),
+    Extent { rows, columns, terms, above_only }: Extent,
+    (out, pitch): (&mut [f32], usize),
+) {
+    for first in (0..rows).step_by(N) {
+        for start in (if above_only { first } else { 0 }..columns).step_by(N) {
+            let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
+            let left = Entries { values: from(simd, left.values, first * left.entry), ..left };
+            let right = Entries { values: from(simd, right.values, start * right.entry), ..right };
+            add_products::<S, N, false>(simd, &mut tile, (left, right), terms);
+            store_tile(simd, &tile, out, first * pitch + start, pitch);
+        }
+    }
+}
+
+/// Makes A, symmetric and given on and above its diagonal, A⁻¹. Its sides are multiples of a tile's. With UᵀU = A, no
+/// pivot of U counts as less than `least`; `space` is as large as A and gets U⁻ᵀ.
+///
+/// An inverse, as it is used for more columns than the matrix has: a product, whose sums need not wait for each other.
+#[inline(always)]
+pub(super) fn invert<S: Simd, const N: usize>(
+    simd: S,
+    (size, pitch): (usize, usize),
+    least: S::f32s,
+    matrix: &mut [f32],
+    space: &mut [f32],
+) {
+    for first in (0..size).step_by(N) {
+        factor_rows::<S, N>(simd, first, (size, pitch), least, matrix, space);
+    }
+    // U⁻¹U⁻ᵀ, where U⁻ᵀ is zero above its diagonal.
+    for first in (0..size).step_by(N) {
+        for start in (first..size).step_by(N) {
+            let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
+            let below = |column| Entries { values: from(simd, space, start * pitch + column), term: pitch, entry: 1 };
+            add_products::<S, N, false>(simd, &mut tile, (below(first), below(start)), size - start);
+            store_tile(simd, &tile, matrix, first * pitch + start, pitch);
+            for (r, row) in tile.iter().enumerate() {
+                for (c, entry) in row.iter().enumerate() {
+                    store(simd, *entry, matrix, (start + c) * pitch + first + r);
+                }
+            }
+        }
+    }
+}
+
+/// A row of tiles of U, right of the diagonal, and of U⁻ᵀ, left of it and on it.
+#[inline(always)]
+fn factor_rows<S: Simd, const N: usize>(
     simd: S,
     first: usize,
-    (vectors, pitch): (usize, usize),
-    ridge: f32,
-    system: &mut [f32],
-) {
-    let (above, rows) = system.split_at_mut(first * pitch);
-    let (_, mut rows) = split_rows::<R>(rows, pitch, 0);
-    (0..R).for_each(|r| rows[r][first + r] += ridge);
-    let start = first / S::f32s::LEN * S::f32s::LEN;
-    let parts = rows.each_mut().map(|row| &mut row[start..vectors * S::f32s::LEN]);
-    let factors = std::array::from_fn(|r| above.get(first + r..).unwrap_or_default());
-    let others = Others { rows: above.get(start..).unwrap_or_default(), count: first, pitch, factors, step: pitch };
-    add_rows::<S, R, true>(simd, parts, others);
-    // The square on the diagonal comes first: it has the factors for all that is right of it.
-    let mut square = [[0.0; R]; R];
-    for (entries, row) in square.iter_mut().zip(&rows) {
-        entries.copy_from_slice(&row[first..first + R]);
-    }
-    for r in 0..R {
-        for q in 0..r {
-            for c in r..R {
-                square[r][c] -= square[q][r] * square[q][c];
-            }
-        }
-        // But for rounding, no pivot is below the ridge.
-        let recip = square[r][r].max(ridge).sqrt().recip();
-        square[r].iter_mut().for_each(|entry| *entry *= recip);
-        square[r][r] = recip;
-    }
-    for at in (start..vectors * S::f32s::LEN).step_by(S::f32s::LEN) {
-        let mut parts = [S::f32s::splat(simd, 0.0); R];
-        for r in 0..R {
-            let row = &mut rows[r][at..at + S::f32s::LEN];
-            let mut part = S::f32s::from_slice(simd, row);
-            for q in 0..r {
-                part = parts[q].mul_add(S::f32s::splat(simd, -square[q][r]), part);
-            }
-            parts[r] = part * S::f32s::splat(simd, square[r][r]);
-            parts[r].store_slice(row);
-        }
-    }
-    (0..R).for_each(|r| rows[r][first + r] = square[r][r]);
-}
-
-/// Makes the right part of (U V), from a column on, the solution Y of UY = V.
-#[inline(always)]
-pub(super) fn solve<S: Simd>(
-    simd: S,
-    (count, from): (usize, usize),
-    (vectors, pitch): (usize, usize),
-    system: &mut [f32],
-) {
-    let whole = count / ROWS * ROWS;
-    for first in (whole..count).rev() {
-        solve_rows::<S, 1>(simd, (first, from), (vectors, pitch), &mut system[..count * pitch]);
-    }
-    for first in (0..whole).step_by(ROWS).rev() {
-        solve_rows::<S, ROWS>(simd, (first, from), (vectors, pitch), &mut system[..count * pitch]);
-    }
-}
-
-#[inline(always)]
-fn solve_rows<S: Simd, const R: usize>(
-    simd: S,
-    (first, from): (usize, usize),
-    (vectors, pitch): (usize, usize),
-    system: &mut [f32],
-) {
-    let (rows, below) = system.split_at_mut((first + R) * pitch);
-    let (factors, mut right) = split_rows::<R>(&mut rows[first * pitch..], pitch, from);
-    let count = below.len() / pitch;
-    let factors = factors.map(|row| &row[first..first + R + count]);
-    let parts = right.each_mut().map(|row| &mut row[..vectors * S::f32s::LEN]);
-    let others = Others {
-        rows: below.get(from..).unwrap_or_default(),
-        count,
-        pitch,
-        factors: factors.map(|row| &row[R..]),
-        step: 1,
-    };
-    add_rows::<S, R, true>(simd, parts, others);
-    for at in (0..vectors * S::f32s::LEN).step_by(S::f32s::LEN) {
-        let mut parts = [S::f32s::splat(simd, 0.0); R];
-        for r in (0..R).rev() {
-            let row = &mut right[r][at..at + S::f32s::LEN];
-            let mut part = S::f32s::from_slice(simd, row);
-            for q in r + 1..R {
-                part = parts[q].mul_add(S::f32s::splat(simd, -factors[r][q]), part);
-            }
-            parts[r] = part * S::f32s::splat(simd, factors[r][r]);
-            parts[r].store_slice(row);
-        }
-    }
-}
-
-/// The left and the right parts of the first rows of a matrix.
-#[inline(always)]
-pub(super) fn split_rows<const R: usize>(
+    (size, pitch): (usize, usize),
+    least: S::f32s,
     matrix: &mut [f32],
-    pitch: usize,
-    at: usize,
-) -> ([&mut [f32]; R], [&mut [f32]; R]) {
-    let mut parts: (_, [_; R]) =
-        (std::array::from_fn(|_| Default::default()), std::array::from_fn(|_| Default::default()));
-    for ((row, left), right) in matrix.chunks_exact_mut(pitch).zip(&mut parts.0).zip(&mut parts.1) {
-        (*left, *right) = row.split_at_mut(at);
-    }
-    parts
-}
-
-/// Rows that are `pitch` apart, and what each is multiplied by for each of R others.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Others<'a, const R: usize> {
-    pub(super) rows: &'a [f32],
-    pub(super) count: usize,
-    pub(super) pitch: usize,
-    pub(super) factors: [&'a [f32]; R],
-    /// From a factor to the next.
-    pub(super) step: usize,
-}
-
-/// Adds to some rows, which are whole vectors, multiples of others, or subtracts them.
-#[inline(always)]
-pub(super) fn add_rows<S: Simd, const R: usize, const SUBTRACT: bool>(
-    simd: S,
-    mut rows: [&mut [f32]; R],
-    others: Others<'_, R>,
+    space: &mut [f32],
 ) {
-    let vectors = rows[0].len() / S::f32s::LEN;
-    let mut first = 0;
-    while first < vectors {
-        let left = vectors - first;
-        // Pieces of about the same width.
-        let width = left.div_ceil(left.div_ceil(PIECE));
-        let at = first * S::f32s::LEN;
-        match width {
-            1 => add_piece::<S, R, 1, SUBTRACT>(simd, &mut rows, at, others),
-            2 => add_piece::<S, R, 2, SUBTRACT>(simd, &mut rows, at, others),
-            _ => add_piece::<S, R, PIECE, SUBTRACT>(simd, &mut rows, at, others),
-        }
-        first += width;
+    let (above, rows) = matrix.split_at_mut(first * pitch * S::f32s::LEN);
+    let (inverse_above, inverse_rows) = space.split_at_mut(first * pitch * S::f32s::LEN);
+    let above = |at| Entries { values: from(simd, above, at), term: pitch, entry: 1 };
+    let mut corner = load_tile::<S, N>(simd, rows, first, pitch);
+    add_products::<S, N, true>(simd, &mut corner, (above(first), above(first)), first);
+    factor_tile(simd, least, &mut corner);
+    for start in (first + N..size).step_by(N) {
+        let mut tile = load_tile::<S, N>(simd, rows, start, pitch);
+        add_products::<S, N, true>(simd, &mut tile, (above(first), above(start)), first);
+        forward_tile(simd, &corner, &mut tile);
+        store_tile(simd, &tile, rows, start, pitch);
     }
+    for start in (0..first).step_by(N) {
+        let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
+        let inverse = Entries { values: from(simd, inverse_above, start * pitch + start), term: pitch, entry: 1 };
+        let left = above(start * pitch + first);
+        add_products::<S, N, true>(simd, &mut tile, (left, inverse), first - start);
+        forward_tile(simd, &corner, &mut tile);
+        store_tile(simd, &tile, inverse_rows, start, pitch);
+    }
+    let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
+    (0..N).for_each(|r| tile[r][r] = S::f32s::splat(simd, 1.0));
+    forward_tile(simd, &corner, &mut tile);
+    store_tile(simd, &tile, inverse_rows, first, pitch);
 }
 
+/// The factor of a tile on the diagonal.
 #[inline(always)]
-fn add_piece<S: Simd, const R: usize, const N: usize, const SUBTRACT: bool>(
-    simd: S,
-    rows: &mut [&mut [f32]; R],
-    at: usize,
-    others: Others<'_, R>,
-) {
-    let lanes = S::f32s::LEN;
-    let mut sums = [[S::f32s::splat(simd, 0.0); N]; R];
-    for (sums, row) in sums.iter_mut().zip(&*rows) {
-        let row = &row[at..at + N * lanes];
-        for (v, sum) in sums.iter_mut().enumerate() {
-            *sum = S::f32s::from_slice(simd, &row[v * lanes..(v + 1) * lanes]);
-        }
-    }
-    for j in 0..others.count {
-        let other = &others.rows[j * others.pitch + at..][..N * lanes];
-        let mut vectors = [S::f32s::splat(simd, 0.0); N];
-        for (v, vector) in vectors.iter_mut().enumerate() {
-            *vector = S::f32s::from_slice(simd, &other[v * lanes..(v + 1) * lanes]);
-        }
-        for (sums, factors) in sums.iter_mut().zip(&others.factors) {
-            let factor = factors[j * others.step];
-            let factor = S::f32s::splat(simd, if SUBTRACT { -factor } else { factor });
-            for (sum, vector) in sums.iter_mut().zip(&vectors) {
-                *sum = vector.mul_add(factor, *sum);
+fn factor_tile<S: Simd, const N: usize>(simd: S, least: S::f32s, tile: &mut Tile<S, N>) {
+    let one = S::f32s::splat(simd, 1.0);
+    for r in 0..N {
+        for q in 0..r {
+            for c in r..N {
+                tile[r][c] = (-tile[q][r]).mul_add(tile[q][c], tile[r][c]);
             }
         }
+        let recip = one / tile[r][r].max(least).sqrt();
+        for c in r + 1..N {
+            tile[r][c] *= recip;
+        }
+        tile[r][r] = recip;
     }
-    for (sums, row) in sums.iter().zip(rows) {
-        let row = &mut row[at..at + N * lanes];
-        for (v, sum) in sums.iter().enumerate() {
-            sum.store_slice(&mut row[v * lanes..(v + 1) * lanes]);
+}
+
+/// U⁻ᵀ of a tile on the diagonal times another tile.
+#[inline(always)]
+fn forward_tile<S: Simd, const N: usize>(_: S, corner: &Tile<S, N>, tile: &mut Tile<S, N>) {
+    for r in 0..N {
+        for c in 0..N {
+            for q in 0..r {
+                tile[r][c] = (-corner[q][r]).mul_add(tile[q][c], tile[r][c]);
+            }
+            tile[r][c] *= corner[r][r];
         }
     }
+}
+
+/// What begins with a vector, by its number; nothing if there is no such vector.
+#[inline(always)]
+pub(super) fn from<S: Simd>(_: S, values: &[f32], at: usize) -> &[f32] {
+    values.get(at * S::f32s::LEN..).unwrap_or_default()
 }

@@ -61,32 +61,78 @@ fn wiener(guides: &[Vec<f64>], noisy: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> 
         .collect()
 }
 
+/// Some groups of seven patches, no two of them the same: as many as the widest vectors have lanes, and two more.
+fn groups() -> Vec<Vec<Place>> {
+    let first = [(0, 0), (3, 4), (5, 1), (13, 15), (7, 7), (2, 9), (9, 3)];
+    let shifted = |by: u32| places(&first.map(|(row, column)| ((row + by) % 14, (column + 3 * by) % 16)));
+    (0..18).map(shifted).collect()
+}
+
+/// The estimates of the patches of each group, and what each group keeps of the noise, as many groups at a time as lanes.
+fn estimated(
+    estimator: &mut GroupEstimator,
+    planes: (&Plane, Option<&Plane>),
+    groups: &[Vec<Place>],
+    sigma: f64,
+) -> impl Iterator<Item = (fearless_simd::Level, Vec<(Vec<Vec<f32>>, Vec<f32>)>)> {
+    crate::kernels::all_levels().into_iter().map(move |level| {
+        let found = dispatch!(level, simd => estimated_by(simd, estimator, planes, groups, sigma as f32));
+        (level, found)
+    })
+}
+
+#[inline(always)]
+fn estimated_by<S: Simd>(
+    simd: S,
+    estimator: &mut GroupEstimator,
+    planes: (&Plane, Option<&Plane>),
+    groups: &[Vec<Place>],
+    sigma: f32,
+) -> Vec<(Vec<Vec<f32>>, Vec<f32>)> {
+    let mut all = Vec::new();
+    // The last part has fewer groups than lanes; nothing may be left of those before.
+    for part in groups.chunks(S::f32s::LEN) {
+        let (places, patches) = (part.concat(), part[0].len());
+        estimator.prepare(simd, planes, Groups { places: &places, patches }, sigma);
+        let mut found = vec![(Vec::new(), Vec::new()); part.len()];
+        let mut first = 0;
+        while first < patches {
+            let count = estimator.estimate(simd, first, patches);
+            for number in 0..count {
+                let estimates = estimator.estimates(simd, number);
+                found.iter_mut().zip(estimates).for_each(|(found, estimate)| found.0.push(estimate.to_vec()));
+            }
+            first += count;
+        }
+        if let Some(kept) = estimator.kept(simd) {
+            found.iter_mut().zip(kept).for_each(|(found, kept)| found.1 = kept.to_vec());
+        }
+        all.extend(found);
+    }
+    all
+}
+
 #[test]
-fn a_group_is_estimated_by_its_own_gaussian() {
+fn groups_are_estimated_by_their_own_gaussians() {
     let (noisy, pilot) = (picture(size(20, 18), 10.0), picture(size(20, 18), 2.0));
-    let origins = places(&[(0, 0), (3, 4), (5, 1), (13, 16), (7, 7), (2, 9), (9, 3)]);
-    let sigma = 9.0;
+    let (sigma, groups) = (9.0, groups());
     for (side, guide) in [(3, Some(&pilot)), (4, Some(&pilot)), (4, None), (2, None)] {
-        let patches = |image: &GrayImage| origins.iter().map(|&place| patch(image, place, side)).collect::<Vec<_>>();
-        let expected = wiener(&patches(guide.unwrap_or(&noisy)), &patches(&noisy), sigma);
+        let patches = |image: &GrayImage, group: &[Place]| {
+            group.iter().map(|&place| patch(image, place, side)).collect::<Vec<_>>()
+        };
         let plane = |image: &GrayImage| Plane::new(image, "", side, 90.0).unwrap();
         let planes = (plane(&noisy), guide.map(plane));
-        for level in crate::kernels::all_levels() {
-            let mut estimator = GroupEstimator::new(side, 32, false);
-            let compare = |found: Vec<Vec<f32>>| {
-                assert_eq!(found.len(), origins.len());
-                for (values, expected) in found.iter().zip(&expected) {
-                    for (value, expected) in values.iter().zip(expected) {
-                        assert!((f64::from(*value) + 90.0 - expected).abs() < 1e-3, "{value} for {expected}");
-                    }
+        let mut estimator = GroupEstimator::new(side, 32, (guide.is_some(), false));
+        for (level, found) in estimated(&mut estimator, (&planes.0, planes.1.as_ref()), &groups, sigma) {
+            assert_eq!(found.len(), groups.len());
+            for (group, (found, _)) in groups.iter().zip(&found) {
+                let expected = wiener(&patches(guide.unwrap_or(&noisy), group), &patches(&noisy, group), sigma);
+                assert_eq!(found.len(), expected.len());
+                for (value, expected) in
+                    found.iter().zip(&expected).flat_map(|(all, expected)| all.iter().zip(expected))
+                {
+                    assert!((f64::from(*value) + 90.0 - expected).abs() < 1e-3, "{level:?}: {value} for {expected}");
                 }
-            };
-            // A second group in the same space: nothing may be left of the first.
-            for _ in 0..2 {
-                let pair = (&planes.0, planes.1.as_ref());
-                compare(dispatch!(level, simd => {
-                    estimator.estimate(simd, pair, &origins, sigma as f32).map(<[f32]>::to_vec).collect()
-                }));
             }
         }
     }
@@ -95,22 +141,22 @@ fn a_group_is_estimated_by_its_own_gaussian() {
 #[test]
 fn what_a_group_keeps_of_the_noise_is_the_diagonal_of_its_filter() {
     let pilot = picture(size(20, 18), 12.0);
-    let origins = places(&[(0, 0), (3, 4), (5, 1), (12, 15), (7, 7), (2, 9), (9, 3)]);
-    let sigma = 9.0;
+    let (sigma, groups) = (9.0, groups());
     for side in [3, 4] {
-        let guides: Vec<_> = origins.iter().map(|&place| patch(&pilot, place, side)).collect();
-        // What the filter makes of one more at a pixel, at that pixel.
-        let impulse = |i: usize, height: f64| {
-            let noisy: Vec<f64> = (0..side * side).map(|j| if i == j { height } else { 0.0 }).collect();
-            wiener(&guides, &[noisy], sigma)[0][i]
-        };
         let plane = Plane::new(&pilot, "", side, 90.0).unwrap();
-        for level in crate::kernels::all_levels() {
-            let mut estimator = GroupEstimator::new(side, 32, true);
-            dispatch!(level, simd => drop(estimator.estimate(simd, (&plane, None), &origins, sigma as f32)));
-            for (i, &kept) in estimator.kept().unwrap()[..side * side].iter().enumerate() {
-                let expected = impulse(i, 1.0) - impulse(i, 0.0) + 0.25 / origins.len() as f64;
-                assert!((f64::from(kept) - expected).abs() < 1e-4, "{kept} for {expected}");
+        let mut estimator = GroupEstimator::new(side, 32, (false, true));
+        for (level, found) in estimated(&mut estimator, (&plane, None), &groups, sigma) {
+            for (group, (_, kept)) in groups.iter().zip(&found) {
+                let guides: Vec<_> = group.iter().map(|&place| patch(&pilot, place, side)).collect();
+                // What the filter makes of one more at a pixel, at that pixel.
+                let impulse = |i: usize, height: f64| {
+                    let noisy: Vec<f64> = (0..side * side).map(|j| if i == j { height } else { 0.0 }).collect();
+                    wiener(&guides, &[noisy], sigma)[0][i]
+                };
+                for (i, &kept) in kept[..side * side].iter().enumerate() {
+                    let expected = impulse(i, 1.0) - impulse(i, 0.0) + 0.25 / group.len() as f64;
+                    assert!((f64::from(kept) - expected).abs() < 1e-4, "{level:?}: {kept} for {expected}");
+                }
             }
         }
     }
@@ -165,13 +211,16 @@ fn windows_have_their_full_length_at_borders() {
 
 #[test]
 fn estimates_that_overlap_are_averaged() {
-    let mut canvases = [Canvas::new(0..3, 4), Canvas::new(1..3, 4)];
+    let mut canvases = [Canvas::new(0..3, 4, 2), Canvas::new(1..3, 4, 2)];
     // What follows a patch is not to be added.
     let patches =
         [[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0], [0.0; 4]].map(|patch| [&patch[..], &[99.0; 32]].concat());
     let mut add = |canvas: usize, origins: &[(u32, u32)], first: usize| {
-        let estimates = patches[first..].iter().map(Vec::as_slice);
-        dispatch!(best_level(), simd => canvases[canvas].add(simd, &places(origins), 2, estimates));
+        let places = places(origins);
+        canvases[canvas].count(&places);
+        for (place, estimate) in places.into_iter().zip(&patches[first..]) {
+            dispatch!(best_level(), simd => canvases[canvas].add(simd, place, estimate));
+        }
     };
     add(0, &[(0, 0), (0, 1)], 0);
     add(1, &[(1, 0), (1, 2)], 0);
