@@ -13,7 +13,7 @@ use crate::kernels::Aligned;
 
 use super::matching::Place;
 use super::plane::{NARROW, Plane};
-use super::system::{Entries, Extent, from, invert, load, products, store};
+use super::system::{Entries, Extent, add_products, from, invert, load, products, store, store_tile};
 
 /// The most lanes that a vector has, and so the most groups that are estimated together.
 const LANES: usize = 16;
@@ -50,9 +50,9 @@ pub(super) struct GroupEstimator {
     kept: Option<Aligned<f32>>,
     /// Xᵀ, a patch a row.
     patches: Aligned<f32>,
-    /// c.
-    ridge: Aligned<f32>,
-    /// (XᵀX + cI)⁻¹, and space to find it.
+    /// What the inverse is multiplied by: −c, or one if other patches than those of the covariance are estimated.
+    scale: Aligned<f32>,
+    /// (XᵀX + cI)⁻¹ times the scale, and space to find it.
     inverse: Aligned<f32>,
     space: Aligned<f32>,
     /// What else there is if other patches than those of the covariance are estimated.
@@ -85,7 +85,7 @@ impl GroupEstimator {
             means: zeros(pixels),
             kept: wants_kept.then(|| zeros(pixels)),
             patches: zeros(patches * pixels),
-            ridge: zeros(1),
+            scale: zeros(1),
             inverse: zeros(patches * patches),
             space: zeros(patches * patches),
             others: has_pilot.then(others),
@@ -164,9 +164,10 @@ impl GroupEstimator {
         let every = Extent { rows: patches, columns: patches, terms: pixels, above_only: false };
         let above = Extent { above_only: true, ..every };
         products::<S, N>(simd, (own, own), above, (&mut self.inverse, by_patch));
-        self.add_ridge(simd, (count, patches), noise);
-        let least = load(simd, &self.ridge, 0);
-        invert::<S, N>(simd, (patches, by_patch), least, &mut self.inverse, &mut self.space);
+        let ridge = self.add_ridge(simd, (count, patches), noise);
+        let scale = if self.others.is_some() { S::f32s::splat(simd, 1.0) } else { -ridge };
+        store(simd, scale, &mut self.scale, 0);
+        invert::<S, N>(simd, (patches, by_patch), (ridge, scale), &mut self.inverse, &mut self.space);
         if let Some(others) = &mut self.others {
             gather(simd, noisy, groups, (self.side, by_pixel), &mut self.rows, &mut others.patches);
             subtract(simd, &self.means, (count, pixels, by_pixel), &mut others.patches);
@@ -187,22 +188,19 @@ impl GroupEstimator {
         let (patches, pixels) = (count.next_multiple_of(N), (self.side * self.side).next_multiple_of(N));
         let weights = self.others.as_ref().map_or(&self.inverse, |others| &others.weights);
         let weights = Entries { values: from(simd, weights, first), term: self.patch_pitch, entry: 1 };
-        let own = Entries { values: &self.patches, term: self.pixel_pitch, entry: 1 };
-        let extent = Extent { rows: N, columns: pixels, terms: patches, above_only: false };
-        products::<S, N>(simd, (weights, own), extent, (&mut self.estimates, self.pixel_pitch));
-        let minus_ridge = -load(simd, &self.ridge, 0);
-        for r in 0..N {
-            for pixel in 0..pixels {
-                let (mean, at) = (load(simd, &self.means, pixel), r * self.pixel_pitch + pixel);
-                let sum = load(simd, &self.estimates, at);
-                let estimate = if self.others.is_some() {
-                    mean + sum
-                } else {
-                    let own = load(simd, &self.patches, first * self.pixel_pitch + at);
-                    minus_ridge.mul_add(sum, own + mean)
-                };
-                store(simd, estimate, &mut self.estimates, at);
+        for start in (0..pixels).step_by(N) {
+            let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
+            for (r, row) in tile.iter_mut().enumerate() {
+                for (c, entry) in row.iter_mut().enumerate() {
+                    *entry = load(simd, &self.means, start + c);
+                    if self.others.is_none() {
+                        *entry += load(simd, &self.patches, (first + r) * self.pixel_pitch + start + c);
+                    }
+                }
             }
+            let own = Entries { values: from(simd, &self.patches, start), term: self.pixel_pitch, entry: 1 };
+            add_products::<S, N, false>(simd, &mut tile, (weights, own), patches);
+            store_tile(simd, &tile, &mut self.estimates, start, self.pixel_pitch);
         }
         N.min(count - first)
     }
@@ -210,19 +208,18 @@ impl GroupEstimator {
     #[inline(always)]
     fn find_means<S: Simd>(&mut self, simd: S, count: usize, pixels: usize) {
         let share = S::f32s::splat(simd, 1.0 / count as f32);
-        for pixel in 0..pixels {
-            // Two sums, so that neither waits for the other.
-            let mut sums = [S::f32s::splat(simd, 0.0); 2];
-            for patch in 0..count {
-                sums[patch % 2] += load(simd, &self.patches, patch * self.pixel_pitch + pixel);
+        self.means.fill(0.0);
+        for patch in self.patches.chunks_exact(self.pixel_pitch * S::f32s::LEN).take(count) {
+            for pixel in 0..pixels {
+                let sum = load(simd, patch, pixel).mul_add(share, load(simd, &self.means, pixel));
+                store(simd, sum, &mut self.means, pixel);
             }
-            store(simd, (sums[0] + sums[1]) * share, &mut self.means, pixel);
         }
     }
 
     /// Finds c and adds it to the diagonal of XᵀX.
     #[inline(always)]
-    fn add_ridge<S: Simd>(&mut self, simd: S, (count, patches): (usize, usize), noise: f32) {
+    fn add_ridge<S: Simd>(&mut self, simd: S, (count, patches): (usize, usize), noise: f32) -> S::f32s {
         let mut energy = S::f32s::splat(simd, 0.0);
         for i in 0..count {
             energy += load(simd, &self.inverse, i * (self.patch_pitch + 1));
@@ -230,30 +227,28 @@ impl GroupEstimator {
         let least = energy.mul_add(S::f32s::splat(simd, LEAST_NOISE), S::f32s::splat(simd, f32::MIN_POSITIVE));
         let wanted = S::f32s::splat(simd, count as f32 * noise * noise);
         let ridge = wanted.max(least).min(S::f32s::splat(simd, MOST_NOISE));
-        store(simd, ridge, &mut self.ridge, 0);
         for i in 0..patches {
             let entry = load(simd, &self.inverse, i * (self.patch_pitch + 1));
             store(simd, entry + ridge, &mut self.inverse, i * (self.patch_pitch + 1));
         }
+        ridge
     }
 
     /// The diagonal of XZᵀ, if it is wanted.
     #[inline(always)]
     fn find_kept<S: Simd, const N: usize>(&mut self, simd: S, (count, patches): (usize, usize), pixels: usize) {
         let Some(kept) = &mut self.kept else { return };
-        for pixel in 0..pixels {
-            store(simd, S::f32s::splat(simd, KEPT_BY_MEAN / count as f32), kept, pixel);
-        }
+        kept.fill(KEPT_BY_MEAN / count as f32);
         let own = Entries { values: &self.patches, term: self.pixel_pitch, entry: 1 };
         let extent = Extent { rows: N, columns: pixels, terms: patches, above_only: false };
+        let share = S::f32s::splat(simd, 1.0) / load(simd, &self.scale, 0);
         for first in (0..patches).step_by(N) {
             let inverse = Entries { values: from(simd, &self.inverse, first), term: self.patch_pitch, entry: 1 };
             products::<S, N>(simd, (inverse, own), extent, (&mut self.estimates, self.pixel_pitch));
             for (r, pixel) in (0..N).flat_map(|r| (0..pixels).map(move |pixel| (r, pixel))) {
-                let own = load(simd, &self.patches, (first + r) * self.pixel_pitch + pixel);
-                let sum =
-                    own.mul_add(load(simd, &self.estimates, r * self.pixel_pitch + pixel), load(simd, kept, pixel));
-                store(simd, sum, kept, pixel);
+                let own = load(simd, &self.patches, (first + r) * self.pixel_pitch + pixel) * share;
+                let scaled = load(simd, &self.estimates, r * self.pixel_pitch + pixel);
+                store(simd, own.mul_add(scaled, load(simd, kept, pixel)), kept, pixel);
             }
         }
     }

@@ -45,7 +45,13 @@ fn load_tile<S: Simd, const N: usize>(simd: S, values: &[f32], at: usize, pitch:
 
 /// Writes a tile.
 #[inline(always)]
-fn store_tile<S: Simd, const N: usize>(simd: S, tile: &Tile<S, N>, values: &mut [f32], at: usize, pitch: usize) {
+pub(super) fn store_tile<S: Simd, const N: usize>(
+    simd: S,
+    tile: &Tile<S, N>,
+    values: &mut [f32],
+    at: usize,
+    pitch: usize,
+) {
     for (r, row) in tile.iter().enumerate() {
         for (c, entry) in row.iter().enumerate() {
             store(simd, *entry, values, at + r * pitch + c);
@@ -55,7 +61,7 @@ fn store_tile<S: Simd, const N: usize>(simd: S, tile: &Tile<S, N>, values: &mut 
 
 /// Adds Σ l(k, r)·r(k, c) over k to each entry (r, c) of a tile, or subtracts it.
 #[inline(always)]
-fn add_products<S: Simd, const N: usize, const SUBTRACT: bool>(
+pub(super) fn add_products<S: Simd, const N: usize, const SUBTRACT: bool>(
     simd: S,
     tile: &mut Tile<S, N>,
     (left, right): (Entries<'_>, Entries<'_>),
@@ -105,7 +111,7 @@ pub(super) fn products<S: Simd, const N: usize>(
     }
 }
 
-/// Makes A, symmetric and given on and above its diagonal, A⁻¹. Its sides are multiples of a tile's. With UᵀU = A, no
+/// Makes A, symmetric and given on and above its diagonal, A⁻¹ times `scale`. Its sides are multiples of a tile's. With UᵀU = A, no
 /// pivot of U counts as less than `least`; `space` is as large as A and gets U⁻ᵀ.
 ///
 /// An inverse, as it is used for more columns than the matrix has: a product, whose sums need not wait for each other.
@@ -113,7 +119,7 @@ pub(super) fn products<S: Simd, const N: usize>(
 pub(super) fn invert<S: Simd, const N: usize>(
     simd: S,
     (size, pitch): (usize, usize),
-    least: S::f32s,
+    (least, scale): (S::f32s, S::f32s),
     matrix: &mut [f32],
     space: &mut [f32],
 ) {
@@ -126,6 +132,7 @@ pub(super) fn invert<S: Simd, const N: usize>(
             let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
             let below = |column| Entries { values: from(simd, space, start * pitch + column), term: pitch, entry: 1 };
             add_products::<S, N, false>(simd, &mut tile, (below(first), below(start)), size - start);
+            tile.iter_mut().flatten().for_each(|entry| *entry *= scale);
             store_tile(simd, &tile, matrix, first * pitch + start, pitch);
             for (r, row) in tile.iter().enumerate() {
                 for (c, entry) in row.iter().enumerate() {
