@@ -13,7 +13,7 @@ use crate::kernels::Aligned;
 
 use super::matching::Place;
 use super::plane::{NARROW, Plane};
-use super::system::{Entries, Extent, add_products, from, invert, load, products, store, store_tile};
+use super::system::{Entries, Extent, add_products, from, invert, load, load_tile, products, store, store_tile};
 
 /// The most lanes that a vector has, and so the most groups that are estimated together.
 const LANES: usize = 16;
@@ -189,13 +189,13 @@ impl GroupEstimator {
         let weights = self.others.as_ref().map_or(&self.inverse, |others| &others.weights);
         let weights = Entries { values: from(simd, weights, first), term: self.patch_pitch, entry: 1 };
         for start in (0..pixels).step_by(N) {
-            let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
-            for (r, row) in tile.iter_mut().enumerate() {
+            let mut tile = match self.others {
+                Some(_) => [[S::f32s::splat(simd, 0.0); N]; N],
+                None => load_tile(simd, &self.patches, first * self.pixel_pitch + start, self.pixel_pitch),
+            };
+            for row in &mut tile {
                 for (c, entry) in row.iter_mut().enumerate() {
-                    *entry = load(simd, &self.means, start + c);
-                    if self.others.is_none() {
-                        *entry += load(simd, &self.patches, (first + r) * self.pixel_pitch + start + c);
-                    }
+                    *entry += load(simd, &self.means, start + c);
                 }
             }
             let own = Entries { values: from(simd, &self.patches, start), term: self.pixel_pitch, entry: 1 };

@@ -33,7 +33,7 @@ type Tile<S, const N: usize> = [[<S as Simd>::f32s; N]; N];
 
 /// Reads a tile whose first vector is number `at`, from rows that are `pitch` apart.
 #[inline(always)]
-fn load_tile<S: Simd, const N: usize>(simd: S, values: &[f32], at: usize, pitch: usize) -> Tile<S, N> {
+pub(super) fn load_tile<S: Simd, const N: usize>(simd: S, values: &[f32], at: usize, pitch: usize) -> Tile<S, N> {
     let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
     for (r, row) in tile.iter_mut().enumerate() {
         for (c, entry) in row.iter_mut().enumerate() {
@@ -132,7 +132,11 @@ pub(super) fn invert<S: Simd, const N: usize>(
             let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
             let below = |column| Entries { values: from(simd, space, start * pitch + column), term: pitch, entry: 1 };
             add_products::<S, N, false>(simd, &mut tile, (below(first), below(start)), size - start);
-            tile.iter_mut().flatten().for_each(|entry| *entry *= scale);
+            for row in &mut tile {
+                for entry in row {
+                    *entry *= scale;
+                }
+            }
             store_tile(simd, &tile, matrix, first * pitch + start, pitch);
             for (r, row) in tile.iter().enumerate() {
                 for (c, entry) in row.iter().enumerate() {
