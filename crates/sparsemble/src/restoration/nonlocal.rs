@@ -28,7 +28,7 @@ use plane::Plane;
 /// | --- | --- | --- | --- | --- | --- |
 /// | `side` | | 6 | 8 | the side of a patch | 2 to 16 |
 /// | `stride` | | 6 | 4 | the distance between the patches that groups are made for | 1 to `side` |
-/// | `group` | n | 32 | 32 | patches in a group; multiples of 32 fill the vectors of the machine | 2 to 256 |
+/// | `group` | n | 32 | 32 | patches in a group | 2 to 256 |
 /// | `reach` | | 16 | 24 | how far, up, down and sideways, the patches of a group may be | 2 to 127 |
 /// | `passes` | | 1 | 4 | passes over the picture, each guided by the result of the one before | ≥ 1 |
 /// | `caution` | | 1 | 12 | factor on σ² in a first pass without a pilot, see below | > 0 |
@@ -43,8 +43,9 @@ use plane::Plane;
 /// in one turn. White noise, though, would be taken for structure; `caution` is what keeps the first pass from it.
 ///
 /// # Cost
-/// For each group about 4·`reach`²·`side`² multiply-adds to find it and `side`²·4n² to estimate it. Memory for about
-/// eight pictures in single precision; pictures are worked through in strips.
+/// For each group about 4·`reach`²·`side`² multiply-adds to find it and 1.5·`side`²·n² + n³/2 to estimate it, with a pilot
+/// 2.5·`side`²·n² + 1.5·n³. Memory for about eight pictures in single precision, which are worked through in strips, and
+/// for some matrices of 16·n² and 16·n·`side`² numbers in each thread.
 ///
 /// # Errors
 /// If a field is out of range, the picture is smaller than a patch, the pilot is of another size, a value or σ is not
@@ -180,7 +181,7 @@ impl NonLocal {
             let (found, groups);
             (found, kept, groups) = step.estimate(turn * self.passes + pass, part)?;
             pilot = Some(found);
-            multiply_adds += groups * self.group_cost(guide.is_some());
+            multiply_adds += groups * self.group_cost(image.size(), guide.is_some());
         }
         // There is at least one pass.
         Ok(Found { image: pilot.unwrap_or_else(|| image.clone()), kept, multiply_adds })
@@ -208,12 +209,12 @@ impl NonLocal {
         Ok(())
     }
 
-    /// The multiply-adds of a group: distances of all patches in reach; XᵀX; the factor of a system, and its solution for
-    /// all pixels; (Y − m)ᵀX and the product with it if Y is not X.
-    fn group_cost(&self, has_pilot: bool) -> u64 {
-        let [side, n, reach] = [self.side, self.group, self.reach].map(|count| count as u64);
-        let products = if has_pilot { 4 } else { 2 };
-        (2 * reach * side).pow(2) + products * (side * n).pow(2) + n.pow(3) / 6
+    /// The multiply-adds of a group: distances of all patches in reach; XᵀX, half of which is known by symmetry; its inverse;
+    /// the estimates; Xᵀ(Y − m) and its product with the inverse if Y is not X.
+    fn group_cost(&self, image: Size, has_pilot: bool) -> u64 {
+        let [side, n, reach] = [self.side, self.patches(image), self.reach].map(|count| count as u64);
+        let halves = if has_pilot { (5, 3) } else { (3, 1) };
+        (2 * reach * side).pow(2) + halves.0 * (side * n).pow(2) / 2 + halves.1 * n.pow(3) / 2
     }
 
     /// How many patches every group of a picture has: as many as are asked for, or all in reach.

@@ -52,7 +52,8 @@ impl Canvas {
         }
     }
 
-    /// Adds the estimate of the patch at this place, which is followed by as much as a vector has.
+    /// Adds the estimate of the patch at this place, which is followed by as much as a vector has,
+    /// all of it finite.
     #[inline(always)]
     pub(super) fn add<S: Simd>(&mut self, simd: S, place: Place, estimate: &[f32]) {
         let (pitch, at) = (self.width + BEYOND, self.first_of(place));

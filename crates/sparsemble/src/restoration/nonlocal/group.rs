@@ -24,7 +24,7 @@ const SQUARE: usize = 4;
 /// Below this part of the energy of the group, σ² would be lost in the rounding of single precision.
 const LEAST_NOISE: f32 = 1e-6;
 
-/// Far beyond any energy, and far from the largest number.
+/// Beyond any energy (see [`super::plane`]), and far from the largest number.
 const MOST_NOISE: f32 = 1e30;
 
 /// How much of the noise of a mean counts: that of patches which overlap is not their own, but the overlapping estimates
@@ -121,7 +121,8 @@ impl GroupEstimator {
         }
     }
 
-    /// One of the patches that were estimated last, by its number among them: group by group, each followed by anything.
+    /// One of the patches that were estimated last, by its number among them: group by group, each followed by
+    /// anything finite.
     #[inline(always)]
     pub(super) fn estimates<S: Simd>(&mut self, simd: S, number: usize) -> impl Iterator<Item = &[f32]> {
         let estimates = from(simd, &self.estimates, number * self.pixel_pitch);
@@ -135,7 +136,7 @@ impl GroupEstimator {
     }
 
     /// How much of its own noise the estimate of each pixel keeps, in every patch of a group, group by group, each
-    /// followed by anything: the diagonal of C(C + σ²I)⁻¹, of which σ² is the variance that the Gaussian leaves to a
+    /// followed by anything finite: the diagonal of C(C + σ²I)⁻¹, of which σ² is the variance that the Gaussian leaves to a
     /// pixel, and a part of 1/n for the mean. Nothing if it is not wanted.
     #[inline(always)]
     pub(super) fn kept<S: Simd>(&mut self, simd: S) -> Option<impl Iterator<Item = &[f32]>> {
@@ -302,6 +303,7 @@ fn gather<S: Simd>(
             patch[pixels..pixels + SQUARE].fill(0.0);
         }
         turn(simd, (rows, row_pitch(side)), (lanes, squares(side)), (out, lanes));
+        out[squares(side) * lanes..].fill(0.0);
     }
 }
 

@@ -185,7 +185,7 @@ impl Matcher {
         for (word, part) in distances.chunks(WORD).enumerate() {
             let mut hits = 0_u64;
             for (v, vector) in part.chunks_exact(lanes).enumerate() {
-                hits |= u64::from(S::f32s::from_slice(simd, vector).simd_le(limit).to_bitmask()) << (v * lanes);
+                hits |= S::f32s::from_slice(simd, vector).simd_le(limit).to_bitmask() << (v * lanes);
             }
             while hits != 0 {
                 let bit = hits.trailing_zeros() as usize;
@@ -230,7 +230,7 @@ impl Matcher {
 }
 
 /// A limit that so many of the values, whole vectors of them, do not exceed, or as few more as there can be for equal ones.
-/// So many do not exceed `most`, and what is negative counts as zero.
+/// It is `most` if fewer do not exceed that; what is negative counts as zero.
 #[inline(always)]
 fn limit<S: Simd>(simd: S, values: &[f32], wanted: usize, most: f32) -> f32 {
     // Numbers that are not negative are ordered as their bits are.

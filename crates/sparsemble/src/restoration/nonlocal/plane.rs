@@ -10,6 +10,9 @@ pub(super) const BEYOND: usize = 64;
 /// touched in vain.
 pub(super) const NARROW: usize = 8;
 
+/// The largest sample: energies of groups and products of them are far from overflowing.
+const MOST: f64 = 1e12;
+
 /// A picture in single precision, less a constant, and the energies of its patches.
 #[derive(Debug)]
 pub(super) struct Plane {
@@ -33,6 +36,9 @@ impl Plane {
                 // The offset is not finite either then.
                 if !(sample as f32).is_finite() {
                     return Err(Error::NotFinite { what, row, column });
+                }
+                if (sample - offset).abs() > MOST {
+                    return Err(Error::parameter(what, sample, "samples must be within 1e12 of their mean"));
                 }
             }
         }

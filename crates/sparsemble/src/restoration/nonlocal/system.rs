@@ -1,7 +1,7 @@
 //! Small systems of equations, as many at a time as vectors have lanes: each lane is a system of its own.
 //!
-//! What would be a number is a vector here, so nothing is padded, no sum runs across lanes, and no vector waits for
-//! a part of another. Matrices are row by row. They are worked through in square tiles, so that what was read serves
+//! What would be a number is a vector here, so nothing is padded to whole vectors, no sum runs across lanes, and no
+//! vector waits for a part of another. Matrices are row by row. They are worked through in square tiles, so that what was read serves
 //! a whole row or column of one.
 
 use fearless_simd::prelude::*;
@@ -59,7 +59,8 @@ pub(super) fn store_tile<S: Simd, const N: usize>(
     }
 }
 
-/// Adds Σ l(k, r)·r(k, c) over k to each entry (r, c) of a tile, or subtracts it.
+/// Adds Σ left(k, r)·right(k, c) over k to each entry (r, c) of a tile, or subtracts it.
+#[expect(clippy::needless_range_loop, reason = "the compiler keeps the tile in registers if it is written so")]
 #[inline(always)]
 pub(super) fn add_products<S: Simd, const N: usize, const SUBTRACT: bool>(
     simd: S,
@@ -92,7 +93,7 @@ pub(super) struct Extent {
     pub(super) above_only: bool,
 }
 
-/// The matrix of Σ l(k, r)·r(k, c) over k, to rows that are `pitch` apart.
+/// The matrix of Σ left(k, r)·right(k, c) over k, to rows that are `pitch` apart.
 #[inline(always)]
 pub(super) fn products<S: Simd, const N: usize>(
     simd: S,
@@ -111,10 +112,10 @@ pub(super) fn products<S: Simd, const N: usize>(
     }
 }
 
-/// Makes A, symmetric and given on and above its diagonal, A⁻¹ times `scale`. Its sides are multiples of a tile's. With UᵀU = A, no
-/// pivot of U counts as less than `least`; `space` is as large as A and gets U⁻ᵀ.
+/// Makes A, symmetric and given on and above its diagonal, A⁻¹ times `scale`. Its sides are multiples of a tile's. With UᵀU = A, the
+/// square of no pivot of U counts as less than `least`; `space` is as large as A and gets U⁻ᵀ.
 ///
-/// An inverse, as it is used for more columns than the matrix has: a product, whose sums need not wait for each other.
+/// An inverse, as it is mostly used for more columns than the matrix has: a product, whose sums need not wait for each other.
 #[inline(always)]
 pub(super) fn invert<S: Simd, const N: usize>(
     simd: S,
@@ -184,6 +185,7 @@ fn factor_rows<S: Simd, const N: usize>(
 }
 
 /// The factor of a tile on the diagonal.
+#[expect(clippy::needless_range_loop, reason = "the compiler keeps the tile in registers if it is written so")]
 #[inline(always)]
 fn factor_tile<S: Simd, const N: usize>(simd: S, least: S::f32s, tile: &mut Tile<S, N>) {
     let one = S::f32s::splat(simd, 1.0);
@@ -202,6 +204,7 @@ fn factor_tile<S: Simd, const N: usize>(simd: S, least: S::f32s, tile: &mut Tile
 }
 
 /// U⁻ᵀ of a tile on the diagonal times another tile.
+#[expect(clippy::needless_range_loop, reason = "the compiler keeps the tile in registers if it is written so")]
 #[inline(always)]
 fn forward_tile<S: Simd, const N: usize>(_: S, corner: &Tile<S, N>, tile: &mut Tile<S, N>) {
     for r in 0..N {

@@ -279,6 +279,9 @@ fn without_noise_a_picture_stays_as_it_is() {
     let image = picture(size(40, 33), 10.0);
     let found = NonLocal::default().estimate(&image, 0.0, None, Run::default()).unwrap();
     assert!(psnr(&image, &found).unwrap() > 60.0);
+    // Nor if it is its own pilot.
+    let twice = NonLocal { passes: 2, ..NonLocal::default() };
+    assert!(psnr(&image, &twice.estimate(&image, 0.0, None, Run::default()).unwrap()).unwrap() > 50.0);
     let flat = GrayImage::from_fn(size(19, 23), |_, _| 77.0).unwrap();
     for sigma in [0.0, 1e-30, 5.0, 1e30] {
         let found = NonLocal::white_noise().estimate(&flat, sigma, None, Run::default()).unwrap();
@@ -316,6 +319,8 @@ fn what_cannot_be_done_is_refused() {
     let other = picture(size(12, 13), 1.0);
     assert!(good.estimate(&image, 1.0, Some(&other), Run::default()).is_err());
     let broken = GrayImage::from_fn(size(12, 12), |r, c| if (r, c) == (3, 5) { f64::INFINITY } else { 0.0 }).unwrap();
+    let huge = GrayImage::from_fn(size(12, 12), |r, c| if (r, c) == (3, 5) { 1e20 } else { 0.0 }).unwrap();
+    assert!(good.estimate(&huge, 1.0, None, Run::default()).unwrap_err().to_string().contains("1e12"));
     let refused = Error::NotFinite { what: "image", row: 3, column: 5 };
     assert_eq!(good.estimate(&broken, 1.0, None, Run::default()), Err(refused));
 }
