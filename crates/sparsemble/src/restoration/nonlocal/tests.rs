@@ -68,13 +68,16 @@ fn groups() -> Vec<Vec<Place>> {
     (0..18).map(shifted).collect()
 }
 
-/// The estimates of the patches of each group, and what each group keeps of the noise, as many groups at a time as lanes.
+/// The estimates of the patches of a group, and what it keeps of the noise.
+type Estimated = (Vec<Vec<f32>>, Vec<f32>);
+
+/// Estimates all groups, as many at a time as lanes.
 fn estimated(
     estimator: &mut GroupEstimator,
     planes: (&Plane, Option<&Plane>),
     groups: &[Vec<Place>],
     sigma: f64,
-) -> impl Iterator<Item = (fearless_simd::Level, Vec<(Vec<Vec<f32>>, Vec<f32>)>)> {
+) -> impl Iterator<Item = (fearless_simd::Level, Vec<Estimated>)> {
     crate::kernels::all_levels().into_iter().map(move |level| {
         let found = dispatch!(level, simd => estimated_by(simd, estimator, planes, groups, sigma as f32));
         (level, found)
@@ -88,7 +91,7 @@ fn estimated_by<S: Simd>(
     planes: (&Plane, Option<&Plane>),
     groups: &[Vec<Place>],
     sigma: f32,
-) -> Vec<(Vec<Vec<f32>>, Vec<f32>)> {
+) -> Vec<Estimated> {
     let mut all = Vec::new();
     // The last part has fewer groups than lanes; nothing may be left of those before.
     for part in groups.chunks(S::f32s::LEN) {
