@@ -206,7 +206,10 @@ pub(crate) fn png(image: &GrayImage) -> Vec<u8> {
 
 /// A picture and a restoration of it that takes long enough to be cancelled.
 pub(crate) fn long_job(studio: &Running) -> String {
-    let picture = studio.picture(&png(&photograph(360)));
+    // A photograph again and again, side by side and one below the other.
+    let (tile, size) = (photograph(360), Size { width: 1080, height: 1080 });
+    let many = GrayImage::from_fn(size, |row, column| tile.row(row % 360)[column % 360]).unwrap();
+    let picture = studio.picture(&png(&many));
     studio.start(&picture, &json!({ "name": "recover", "measurements": 8 }), false)
 }
 

@@ -182,7 +182,7 @@ fn multiply_adds_are_those_of_the_groups_of_a_turn() {
     let mut prior = NonLocal { group: 2, reach: 2, ..NonLocal::default() };
     let (found, counted) = prior.denoise_and_count(&noisy, 15.0, 3, Run::default()).unwrap();
     assert_eq!(found, prior.denoise(&noisy, 15.0, 3, Run::default()).unwrap());
-    let each = (4 * 6_u64).pow(2) + 2 * (6 * 2_u64).pow(2) + 8 / 6;
+    let each = (4 * 6_u64).pow(2) + 3 * (6 * 2_u64).pow(2) / 2 + 8 / 2;
     // At most the 12 × 13 patches of the grid, and so many that no pixel is left without an estimate.
     let groups = counted / each;
     assert!(counted.is_multiple_of(each) && (50..=156).contains(&groups), "{counted} = {each} × {groups}");

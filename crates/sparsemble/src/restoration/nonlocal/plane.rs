@@ -37,8 +37,8 @@ impl Plane {
                 if !(sample as f32).is_finite() {
                     return Err(Error::NotFinite { what, row, column });
                 }
-                if (sample - offset).abs() > MOST {
-                    return Err(Error::parameter(what, sample, "samples must be within 1e12 of their mean"));
+                if sample.abs() > MOST {
+                    return Err(Error::parameter(what, sample, "samples must be at most 1e12 in size"));
                 }
             }
         }
