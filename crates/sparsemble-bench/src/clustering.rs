@@ -5,15 +5,18 @@
 //! | `graph` | a graph of the samples as they are, and matrix products, in turn | `samples=`, `graph=` (as text), `repetitions=` |
 //! | `eigenvectors` | the leading eigenvectors of a graph, from several starts | `input=` (a graph), `vectors=`, `tolerance=`, `starts=` |
 //! | `fit` | samples to labels, stage by stage | `samples=`, `graph=`, `clusters=` |
+//! | `sweep` | one graph to the labels of several spectral steps | `samples=`, `graph=`, `scale=`, `clusters=`, `vectors=`, `powers=` (lists) |
 //!
 //! All take `threads=` and `seed=`. What was found goes to `output=`: the graph, the eigenvectors of the first start
-//! (`f64`, vertex after vertex), the labels (`u32`).
+//! (`f64`, vertex after vertex), the labels (`u32`; of a sweep for each number of vectors those for each power).
 
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 use serde_json::{Map, Value, json};
-use sparsemble::clustering::{Clusters, Coded, GraphClustering, GraphForm, LeadingEigenvectors, Stage};
+use sparsemble::clustering::{
+    Clusters, Coded, GraphClustering, GraphForm, LeadingEigenvectors, SpectralClustering, Stage,
+};
 use sparsemble::graph::GraphKind;
 use sparsemble::{Draw, Run};
 
@@ -33,7 +36,8 @@ pub(crate) fn run(part: &str, arguments: &[&str]) -> Result<Value> {
         "graph" => task.graph(),
         "eigenvectors" => task.eigenvectors(),
         "fit" => task.fit(),
-        other => bail!("the part is graph, eigenvectors or fit, not {other}"),
+        "sweep" => task.sweep(),
+        other => bail!("the part is graph, eigenvectors, fit or sweep, not {other}"),
     }
 }
 
@@ -105,6 +109,36 @@ impl Task<'_> {
         Ok(json!({
             "seconds": seconds, "stages": stages, "formed": formed, "converged": converged, "peak_mb": peak,
         }))
+    }
+
+    /// The stages of [`GraphClustering::fit`], but the last for each number of eigenvectors with each power: the first ones of
+    /// the most are the same as if no more had been asked for.
+    fn sweep(&self) -> Result<Value> {
+        let samples = self.options.matrix("samples")?;
+        let counts: Vec<usize> = self.options.list("vectors")?;
+        let powers: Vec<f64> = self.options.list("powers")?;
+        let clusters = Clusters::Count(self.options.parsed("clusters")?);
+        let mut clustering = GraphClustering { graph: self.options.parsed("graph")?, ..GraphClustering::new(clusters) };
+        clustering.preparation.scale = self.options.parsed("scale")?;
+        clustering.spectral.vectors = counts.iter().copied().max();
+        let start = Instant::now();
+        let ready = clustering.prepare(samples.view(), None, self.run)?;
+        let (masses, draw) = (Some(&ready.masses[..]), Draw::first(self.seed));
+        let coded = Coded::of(&clustering.graph, ready.samples.view(), masses, self.seed, self.run)?;
+        let similarity = coded.similarity(clustering.form, self.run)?;
+        let eigenvectors = clustering.spectral.eigenvectors(similarity.affinity(), draw, self.run)?;
+        let (mut labels, mut converged) = (Vec::new(), true);
+        for &count in &counts {
+            for &power in &powers {
+                let step = SpectralClustering { vectors: Some(count), power, ..clustering.spectral.clone() };
+                let found = step.cluster(&eigenvectors, masses, draw, self.run)?;
+                labels.extend(ready.duplicates.spread(&found.labels)?);
+                converged &= found.converged;
+            }
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        self.options.write_bytes("", labels.iter().flat_map(|label| label.to_le_bytes()))?;
+        Ok(json!({ "seconds": seconds, "converged": converged, "components": eigenvectors.components }))
     }
 }
 
