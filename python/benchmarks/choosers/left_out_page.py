@@ -39,7 +39,9 @@ Settings are told by what differs from the start. A bar is what issue 6 asks of 
 """
 
 STEPS = """\
-Scores in per cent, each value with the spectral step that is best for it; the one that is taken is bold.
+Scores in per cent, each value with the spectral step that is best for it; the one that is taken is bold. The
+cheapest runs are made first: `<` is what a score would be if those not yet made were perfect, where even that
+was less than what was in force or better; the rest was then not run.
 """
 
 
@@ -142,7 +144,8 @@ def _steps(records: Records) -> str:
     best: dict[tuple[str, int, str], str] = {}
     for record in _of(records, "left-out step"):
         step = (record["left_out"], record["number"], record["way"])
-        told = f"{record['contender']} {100 * record['score']:.2f}"
+        least = "" if record["exact"] else "< "
+        told = f"{record['contender']} {least}{100 * record['score']:.2f}"
         values.setdefault(step, []).append(f"**{told}**" if record["taken"] else told)
         if record["taken"]:
             best[step] = record["setting"]
