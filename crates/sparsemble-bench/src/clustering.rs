@@ -5,22 +5,28 @@
 //! | `graph` | a graph of the samples as they are, and matrix products, in turn | `samples=`, `graph=` (as text), `repetitions=` |
 //! | `eigenvectors` | the leading eigenvectors of a graph, from several starts | `input=` (a graph), `vectors=`, `tolerance=`, `starts=` |
 //! | `fit` | samples to labels, stage by stage | `samples=`, `graph=`, `clusters=` |
+//! | `sweep` | one graph to the labels of several spectral steps | `samples=`, `graph=`, `scale=`, `clusters=`, `vectors=`, `powers=` (lists), `codes=`, `most=` |
 //!
 //! All take `threads=` and `seed=`. What was found goes to `output=`: the graph, the eigenvectors of the first start
-//! (`f64`, vertex after vertex), the labels (`u32`).
+//! (`f64`, vertex after vertex), the labels (`u32`; of a sweep for each number of vectors those for each power).
+//! A sweep keeps the codes of `most=` members in the file `codes=`, and takes them from there if it is there already.
 
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 use serde_json::{Map, Value, json};
-use sparsemble::clustering::{Clusters, Coded, GraphClustering, GraphForm, LeadingEigenvectors, Stage};
-use sparsemble::graph::GraphKind;
+use sparsemble::clustering::{
+    Clusters, Coded, GraphClustering, GraphForm, LeadingEigenvectors, Ready, SpectralClustering, Stage,
+};
+use sparsemble::graph::{GraphKind, MemberGraph, StackedCodes};
 use sparsemble::{Draw, Run};
 
 use crate::graph_file;
 use crate::learning::{peak_megabytes, timed};
 use crate::options::Options;
 use crate::product::{Library, Product, Shape};
+use crate::stacked_file;
 
 /// Products of all samples with the atoms of one member, after each graph.
 const PASSES: usize = 4;
@@ -33,7 +39,8 @@ pub(crate) fn run(part: &str, arguments: &[&str]) -> Result<Value> {
         "graph" => task.graph(),
         "eigenvectors" => task.eigenvectors(),
         "fit" => task.fit(),
-        other => bail!("the part is graph, eigenvectors or fit, not {other}"),
+        "sweep" => task.sweep(),
+        other => bail!("the part is graph, eigenvectors, fit or sweep, not {other}"),
     }
 }
 
@@ -105,6 +112,53 @@ impl Task<'_> {
         Ok(json!({
             "seconds": seconds, "stages": stages, "formed": formed, "converged": converged, "peak_mb": peak,
         }))
+    }
+
+    /// The stages of [`GraphClustering::fit`], but the last for each number of eigenvectors with each power: the first ones of
+    /// the most are the same as if no more had been asked for.
+    fn sweep(&self) -> Result<Value> {
+        let samples = self.options.matrix("samples")?;
+        let counts: Vec<usize> = self.options.list("vectors")?;
+        let powers: Vec<f64> = self.options.list("powers")?;
+        let clusters = Clusters::Count(self.options.parsed("clusters")?);
+        let mut clustering = GraphClustering { graph: self.options.parsed("graph")?, ..GraphClustering::new(clusters) };
+        clustering.preparation.scale = self.options.parsed("scale")?;
+        clustering.spectral.vectors = counts.iter().copied().max();
+        let start = Instant::now();
+        let ready = clustering.prepare(samples.view(), None, self.run)?;
+        let (masses, draw) = (Some(&ready.masses[..]), Draw::first(self.seed));
+        let coded = Coded::Stacked(self.codes(&clustering.graph, &ready)?);
+        let similarity = coded.similarity(clustering.form, self.run)?;
+        let eigenvectors = clustering.spectral.eigenvectors(similarity.affinity(), draw, self.run)?;
+        let (mut labels, mut converged) = (Vec::new(), true);
+        for &count in &counts {
+            for &power in &powers {
+                let step = SpectralClustering { vectors: Some(count), power, ..clustering.spectral.clone() };
+                let found = step.cluster(&eigenvectors, masses, draw, self.run)?;
+                labels.extend(ready.duplicates.spread(&found.labels)?);
+                converged &= found.converged;
+            }
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        self.options.write_bytes("", labels.iter().flat_map(|label| label.to_le_bytes()))?;
+        Ok(json!({ "seconds": seconds, "converged": converged, "components": eigenvectors.components }))
+    }
+
+    /// The stacked codes of a graph, made of those of more members: only what differs in other ways is coded anew.
+    fn codes(&self, kind: &GraphKind, ready: &Ready<f32>) -> Result<StackedCodes> {
+        let GraphKind::Members(graph) = kind else { bail!("a sweep needs a graph of stacked codes, not {kind}") };
+        let path = Path::new(self.options.text("codes")?);
+        let all = if path.is_file() {
+            stacked_file::read(path)?
+        } else {
+            let most = MemberGraph { n_members: self.options.parsed("most")?, sharpness: 1.0, ..*graph };
+            let all = most.codes(ready.samples.view(), Some(&ready.masses), self.seed, self.run)?;
+            stacked_file::write(path, &all)?;
+            all
+        };
+        let energy = |i: usize| ready.samples.column(i).iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
+        let energies: Vec<f64> = (0..ready.samples.columns()).map(energy).collect();
+        stacked_file::sharpened(&all, graph.n_members, graph.sharpness, (&ready.masses, &energies))
     }
 }
 

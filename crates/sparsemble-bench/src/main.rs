@@ -18,6 +18,7 @@ mod options;
 mod product;
 mod race;
 mod recovering;
+mod stacked_file;
 
 use std::io::Write;
 

@@ -30,6 +30,13 @@ impl<'a> Options<'a> {
         text.parse().ok().with_context(|| format!("{name}={text} cannot be read"))
     }
 
+    /// The values of an option, with commas between them.
+    pub(crate) fn list<N: FromStr>(&self, name: &str) -> Result<Vec<N>> {
+        let text = self.text(name)?;
+        let values = text.split(',').map(|value| value.parse().ok());
+        values.collect::<Option<_>>().with_context(|| format!("{name}={text} cannot be read"))
+    }
+
     /// The matrix in the file of this name, with `features=` rows.
     pub(crate) fn matrix(&self, name: &str) -> Result<Matrix<f32>> {
         let (path, features) = (self.text(name)?, self.parsed::<usize>("features")?);
@@ -75,5 +82,12 @@ mod tests {
         assert_eq!(options.matrix("samples").unwrap(), matrix);
         std::fs::remove_file(path).unwrap();
         assert!(options.parsed::<usize>("atoms").is_err() && Options::parse(&["atoms"]).is_err());
+    }
+
+    #[test]
+    fn a_list_has_commas_and_no_gaps() {
+        let options = Options::parse(&["powers=0,1.5,20", "vectors=10,,20"]).unwrap();
+        assert_eq!(options.list::<f64>("powers").unwrap(), [0.0, 1.5, 20.0]);
+        assert!(options.list::<usize>("vectors").is_err() && options.list::<usize>("atoms").is_err());
     }
 }

@@ -1,7 +1,11 @@
-"""The page docs/DEFAULTS.md."""
+"""The pages docs/DEFAULTS.md and docs/LEFT_OUT.md."""
+
+import re
 
 from shared.records import Record, Records
 from shared.tables import table
+
+from choosers import left_out_page
 
 HEAD = """\
 # The defaults of clustering, chosen
@@ -44,15 +48,23 @@ which they are off, as log₂, with the same rule for what counts.
 
 
 def page(records: Records, machine: dict[str, str]) -> str:
-    """Return the page."""
+    """Return the page of the search; what was found with a set left out is a part of it, or a page itself."""
+    left_out = left_out_page.page(records, machine) if left_out_page.details(records) else ""
+    if left_out and not _searched(records):
+        return left_out
     facts = [[name, machine[name]] for name in ("date", "versions", "command")]
     parts = [HEAD, "## Run\n", table(["", ""], facts), *_sets(records), *_details(records)]
-    return "\n".join(parts)
+    return "\n".join([*parts, re.sub("^#", "##", left_out, flags=re.MULTILINE)])
 
 
 def details(records: Records) -> list[str]:
     """Return what a terminal shows beside the page."""
-    return _details(records)
+    return [*(_details(records) if _searched(records) else []), *left_out_page.details(records)]
+
+
+def _searched(records: Records) -> bool:
+    """Whether anything was found beside what is of the sets left out."""
+    return any(not record["bench"].startswith("left-out") for record in records.measurements)
 
 
 def _details(records: Records) -> list[str]:

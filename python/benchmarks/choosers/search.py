@@ -18,10 +18,16 @@ class Settings:
 
     n_samples: int
     n_draws: int
+    n_seeds: int
+    """Seeds that each set chooses by where it is not the one left out."""
+    n_runs: int
+    """Runs that the set left out is judged by."""
+    n_sets: int
+    """How many of the sets of Table 3 take part, the smallest ones."""
 
 
-FULL = Settings(n_samples=1000, n_draws=4)
-QUICK = Settings(n_samples=200, n_draws=2)
+FULL = Settings(n_samples=1000, n_draws=4, n_seeds=3, n_runs=20, n_sets=6)
+QUICK = Settings(n_samples=200, n_draws=2, n_seeds=1, n_runs=2, n_sets=2)
 
 
 def run(settings: Settings, records: Records) -> None:

@@ -29,14 +29,21 @@ class Setting:
 
     def arguments(self, n_clusters: int, range_ratio: float) -> list[str]:
         """Return them as the program takes them, with its own choice of the scale made here."""
-        kinds = "range" if not isinstance(self.scale, str) and range_ratio > self.scale else "none"
         return [
-            *("--clusters", str(n_clusters), "--method", self._graph()),
-            *("--scale", self.scale if isinstance(self.scale, str) else kinds),
-            *("--vectors", str(max(1, round(self.vectors * n_clusters))), "--power", text(self.power)),
+            *("--clusters", str(n_clusters), "--method", self.method),
+            *("--scale", self.scale_of(range_ratio)),
+            *("--vectors", str(count(self.vectors, n_clusters)), "--power", text(self.power)),
         ]
 
-    def _graph(self) -> str:
+    def scale_of(self, range_ratio: float) -> str:
+        """Return what features are divided by whose ranges differ by so much."""
+        if isinstance(self.scale, str):
+            return self.scale
+        return "range" if range_ratio > self.scale else "none"
+
+    @property
+    def method(self) -> str:
+        """The graph as the program takes it."""
         if self.graph == "neighbours":
             return "neighbours:count=10"
         graph = f"{self.graph}:members={self.members},samples_per_atom={text(self.samples_per_atom)}"
@@ -70,6 +77,11 @@ FREE = ("scale", "sharpness", "power")
 def along(setting: Setting, way: str) -> list[Setting]:
     """Return what a setting could be in this way alone, itself included."""
     return [replace(setting, **{way: value}) for value in WAYS[way]]
+
+
+def count(vectors: float, n_clusters: int) -> int:
+    """Return how many eigenvectors these are in all."""
+    return max(1, round(vectors * n_clusters))
 
 
 def text(value: Any) -> str:

@@ -48,6 +48,11 @@ def part(whole: LabelledSet, draw: int, most: int) -> Part:
     return Part(whole, draw, np.sort(rng.permutation(len(whole.samples))[:count]))
 
 
+def whole_part(whole: LabelledSet, seed: int) -> Part:
+    """Return all of a set, to be clustered with this seed."""
+    return Part(whole, seed, np.arange(len(whole.samples)))
+
+
 def labels(parts: list[Part], setting: Setting) -> list[np.ndarray]:
     """Cluster each part, on as many cores as there are."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -57,7 +62,7 @@ def labels(parts: list[Part], setting: Setting) -> list[np.ndarray]:
 def _labels(setting: Setting, taken: Part) -> np.ndarray:
     arguments = setting.arguments(taken.whole.n_classes, taken.range_ratio)
     arguments += ["--seed", str(taken.draw), "--threads", "1"]
-    key = " ".join([_program(), taken.whole.name, str(len(taken.rows)), *arguments])
+    key = " ".join([build("SPARSEMBLE_PROGRAM"), taken.whole.name, str(len(taken.rows)), *arguments])
     kept = KEPT / f"{hashlib.sha256(key.encode()).hexdigest()}.npy"
     if kept.is_file():
         return np.load(kept)
@@ -78,6 +83,6 @@ def _labels(setting: Setting, taken: Part) -> np.ndarray:
 
 
 @cache
-def _program() -> str:
-    """What tells one build of the program from another."""
-    return hashlib.sha256(Path(os.environ["SPARSEMBLE_PROGRAM"]).read_bytes()).hexdigest()
+def build(variable: str) -> str:
+    """Return what tells one build of a program from another; the variable says where it is."""
+    return hashlib.sha256(Path(os.environ[variable]).read_bytes()).hexdigest()
