@@ -185,7 +185,10 @@ pub fn outcome(settings: &Sensing, names: &[String], cells: &[Cell]) -> Outcome 
         ),
         headings: ["N", "picture"].into_iter().chain(Contender::ALL.map(Contender::name)).map(str::to_owned).collect(),
         rows: settings.measurements.iter().flat_map(|&n| table.rows(n)).collect(),
-        statements: vec![beat_alt_opt(&table), average_beats_boosting(&table), best(&table), lead(&table)],
+        statements: [beat_alt_opt(&table), average_beats_boosting(&table), best(&table), lead(&table)]
+            .into_iter()
+            .chain(NEAR.iter().filter_map(|near| is_near(&table, near)))
+            .collect(),
         plot: bars(&labels, &Contender::ALL.map(|contender| contender.name().to_owned()), &series(&table)),
         files: Vec::new(),
         results: json!({ "settings": settings, "pictures": names, "cells": cells }),
@@ -243,6 +246,28 @@ fn average_beats_boosting(table: &Table<'_>) -> Statement {
         evidence.push(format!("over {} by {} dB", boosted.name(), gains.join(", ")));
     }
     Statement { claim: printed::RAND_EX_AV_BEATS_BOOSTING, holds, evidence: evidence.join("; ") }
+}
+
+/// What counts as near to the printed means.
+const NEAR: [(Contender, (printed::Claim, f64)); 3] = [
+    (Contender::RandExAv, printed::NEAR_RAND_EX_AV),
+    (Contender::BoostEx, printed::NEAR_BOOST_EX),
+    (Contender::BoostKm, printed::NEAR_BOOST_KM),
+];
+
+/// Nothing where the paper has no number for some N.
+fn is_near(table: &Table<'_>, (contender, (claim, within)): &(Contender, (printed::Claim, f64))) -> Option<Statement> {
+    let deviation = |&n: &usize| {
+        let all = table.deviations(n, *contender);
+        (!all.is_empty()).then(|| mean(all.into_iter()))
+    };
+    let deviations = table.settings.measurements.iter().map(deviation).collect::<Option<Vec<f64>>>()?;
+    let evidence: Vec<String> = deviations.iter().map(|deviation| format!("{deviation:+.2}")).collect();
+    Some(Statement {
+        claim: *claim,
+        holds: deviations.iter().all(|deviation| deviation.abs() <= *within),
+        evidence: format!("{} dB", evidence.join(", ")),
+    })
 }
 
 fn best(table: &Table<'_>) -> Statement {
