@@ -5,7 +5,7 @@ mod symmetric;
 
 use fearless_simd::{Simd, dispatch};
 
-use crate::kernels::{Columns, best_level, dot, rotate};
+use crate::kernels::{Columns, Panels, Store, Tiles, best_level, correlate, dot, rotate};
 use crate::matrix::Matrix;
 
 /// Sweeps after which the columns are orthogonal to rounding, whatever the matrix; ten are usual.
@@ -43,15 +43,19 @@ impl Eigen {
 
     /// Σ f(λ_j) u_j u_jᵀ.
     pub(crate) fn map(&self, f: impl Fn(f64) -> f64) -> Matrix<f64> {
-        let size = self.vectors.rows();
-        let mut sum = Matrix::zeros(size, size);
-        for (j, &value) in self.values.iter().enumerate() {
-            let (vector, factor) = (self.vectors.column(j), f(value));
-            for (c, &entry) in vector.iter().enumerate() {
-                let by = factor * entry;
-                sum.column_mut(c).iter_mut().zip(vector).for_each(|(sum, u)| *sum += by * u);
-            }
+        let (length, count) = (self.vectors.rows(), self.vectors.columns());
+        let factors: Vec<f64> = self.values.iter().map(|&value| f(value)).collect();
+        let rows = self.vectors.view().transposed().to_matrix();
+        let mut scaled = rows.clone();
+        for row in scaled.as_mut_slice().chunks_exact_mut(count.max(1)) {
+            row.iter_mut().zip(&factors).for_each(|(entry, factor)| *entry *= factor);
         }
+        let panels = Panels::pack(best_level(), (count, length), |r| scaled.column(r), |_| 1.0);
+        let (mut tiles, mut products) = (Tiles::new(count, length), Store::new(&panels, length));
+        (0..length).for_each(|r| tiles.push(rows.column(r)));
+        correlate(&panels, &tiles, &mut products);
+        let mut sum = Matrix::zeros(length, length);
+        (0..length).for_each(|c| sum.column_mut(c).copy_from_slice(&products.of(c)[..length]));
         sum
     }
 }

@@ -34,6 +34,17 @@ pub(crate) fn product_by<S: Simd, T: Scalar>(_: S, a: &[T], b: &[T]) -> f64 {
     sum(a, b, |a, b| a * b)
 }
 
+/// Σ x.
+#[inline]
+pub(crate) fn total<T: Scalar>(x: &[T]) -> f64 {
+    dispatch!(best_level(), simd => total_by(simd, x))
+}
+
+#[inline(always)]
+fn total_by<S: Simd, T: Scalar>(_: S, x: &[T]) -> f64 {
+    sum(x, x, |x, _| x)
+}
+
 /// Adds `factor · x` to sums.
 #[inline]
 pub(crate) fn add_multiple<T: Scalar>(factor: f64, x: &[T], sums: &mut [f64]) {
@@ -74,6 +85,7 @@ mod tests {
             };
             assert!((squared_distance(&a, &b) - plain(&|a, b| (a - b).powi(2))).abs() < 1e-9, "{length}");
             assert!((product(&a, &b) - plain(&|a, b| a * b)).abs() < 1e-9, "{length}");
+            assert!((total(&b) - plain(&|_, b| b)).abs() < 1e-9, "{length}");
         }
     }
 }

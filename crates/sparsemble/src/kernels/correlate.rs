@@ -14,6 +14,9 @@ use crate::scalar::Scalar;
 /// cache.
 pub(super) const RUN: usize = 4;
 
+/// Bytes of the vectors that come with thirty-two registers.
+const WIDEST: usize = 64;
+
 /// The product of one panel and one tile: `VECTORS` vectors of correlations for each of `TILE` samples.
 pub(crate) type Product<V> = [[V; VECTORS]; TILE];
 
@@ -23,6 +26,10 @@ pub(crate) type Product<V> = [[V; VECTORS]; TILE];
 /// panel to panel is passed along by value rather than kept in memory: a conditional store to memory is compiled to a
 /// masked store, which costs more than the whole product on some processors.
 pub(crate) trait Epilogue<T: Scalar> {
+    /// Whether the products of two panels are formed at once, where there are registers for both: worth it where little is
+    /// carried.
+    const PAIRS: bool = false;
+
     /// What is carried through a run.
     type Carry<S: Simd>: Copy;
 
@@ -47,9 +54,16 @@ pub(crate) fn correlate<T: Scalar, E: Epilogue<T>>(panels: &Panels<T>, tiles: &T
     debug_assert_eq!(panels.rows, tiles.rows);
     let sizes = (panels.rows * panels.width, tiles.rows * TILE);
     let used_tiles = &tiles.data[..tiles.used.div_ceil(TILE) * sizes.1];
-    dispatch!(panels.level, simd => {
-        pass(simd, (&panels.data, used_tiles), sizes, |panel, tile, _| multiply::<_, T>(simd, panel, tile), epilogue);
-    });
+    dispatch!(panels.level, simd => all(simd, (&panels.data, used_tiles), sizes, epilogue));
+}
+
+#[inline(always)]
+fn all<S: Simd, T: Scalar, E: Epilogue<T>>(simd: S, operands: (&[T], &[T]), sizes: (usize, usize), epilogue: &mut E) {
+    if E::PAIRS && size_of::<T>() * T::Native::<S>::LEN == WIDEST {
+        pass_in_pairs(simd, operands, sizes, epilogue);
+    } else {
+        pass(simd, operands, sizes, |panel, tile, _| multiply::<_, T>(simd, panel, tile), epilogue);
+    }
 }
 
 /// The same for samples that lie anywhere: where atoms are few, packing the samples would take as long as the products.
@@ -96,6 +110,35 @@ pub(super) fn pass<S: Simd, T: Scalar, P, X>(
     }
 }
 
+/// [`pass`], two panels at a time: what is read of the samples serves both, and their sums wait less for each other.
+#[inline(always)]
+fn pass_in_pairs<S: Simd, T: Scalar>(
+    simd: S,
+    (panels, tiles): (&[T], &[T]),
+    (panel_size, tile_size): (usize, usize),
+    epilogue: &mut impl Epilogue<T>,
+) {
+    for (run, panels) in panels.chunks(RUN * panel_size).enumerate() {
+        let first = run * RUN;
+        for (t, tile) in tiles.chunks_exact(tile_size).enumerate() {
+            let mut carry = epilogue.open(simd, first, t * TILE);
+            for (p, pair) in panels.chunks(2 * panel_size).enumerate() {
+                let (panel, other) = pair.split_at(panel_size);
+                let number = first + 2 * p;
+                if other.is_empty() {
+                    let product = multiply::<_, T>(simd, panel, tile);
+                    carry = epilogue.consume(simd, carry, (number, t * TILE), product);
+                } else {
+                    let [product, next] = multiply_pair::<_, T>(simd, (panel, other), tile);
+                    carry = epilogue.consume(simd, carry, (number, t * TILE), product);
+                    carry = epilogue.consume(simd, carry, (number + 1, t * TILE), next);
+                }
+            }
+            epilogue.close(simd, carry, first, t * TILE);
+        }
+    }
+}
+
 /// One panel times one tile, in registers from the first feature to the last.
 #[inline(always)]
 fn multiply<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[T]) -> Product<T::Native<S>> {
@@ -113,7 +156,30 @@ fn multiply<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[T]) -> Product<T::
     sums
 }
 
-/// The first N vectors of the same for a tile of samples one beside the other.
+/// The same for two panels, with the same bits.
+#[inline(always)]
+fn multiply_pair<S: Simd, T: Scalar>(simd: S, (panel, other): (&[T], &[T]), tile: &[T]) -> [Product<T::Native<S>>; 2] {
+    let lanes = T::Native::<S>::LEN;
+    let zero = T::Native::<S>::splat(simd, T::ZERO);
+    let (mut sums, mut others) = ([[zero; VECTORS]; TILE], [[zero; VECTORS]; TILE]);
+    let atoms = panel.chunks_exact(VECTORS * lanes).zip(other.chunks_exact(VECTORS * lanes));
+    for ((atoms, more), samples) in atoms.zip(tile.chunks_exact(TILE)) {
+        let low = T::Native::<S>::from_slice(simd, &atoms[..lanes]);
+        let high = T::Native::<S>::from_slice(simd, &atoms[lanes..]);
+        let more_low = T::Native::<S>::from_slice(simd, &more[..lanes]);
+        let more_high = T::Native::<S>::from_slice(simd, &more[lanes..]);
+        for ((sum, other), &sample) in sums.iter_mut().zip(&mut others).zip(samples) {
+            let sample = T::Native::<S>::splat(simd, sample);
+            sum[0] = low.mul_add(sample, sum[0]);
+            sum[1] = high.mul_add(sample, sum[1]);
+            other[0] = more_low.mul_add(sample, other[0]);
+            other[1] = more_high.mul_add(sample, other[1]);
+        }
+    }
+    [sums, others]
+}
+
+/// The first N vectors of the product of a panel and a tile of samples one beside the other.
 #[inline(always)]
 fn multiply_loose<S: Simd, T: Scalar, const N: usize>(simd: S, panel: &[T], tile: &[&[T]]) -> Product<T::Native<S>> {
     let lanes = T::Native::<S>::LEN;

@@ -77,22 +77,23 @@ fn the_stored_product_is_the_plain_one() {
 fn energies_are_those_of_the_stored_product<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
     let (d, x) = (noise::<T>(rows, atoms, 9), noise::<T>(rows, samples, 10));
     let (panels, tiles) = packed(level, &d, &x);
-    // Two subspaces, whose panels take turns.
-    let owner: Vec<usize> = (0..panels.count()).map(|panel| panel % 2).collect();
-    let mut energies = Energies::new(&panels, owner, 2, samples);
+    // Two groups, whose panels take turns.
+    let groups: Vec<usize> = (0..panels.count()).map(|panel| panel % 2).collect();
+    let mut energies = Energies::new(&panels, groups, samples);
     for _ in 0..2 {
         energies.clear();
         correlate(&panels, &tiles, &mut energies);
     }
     let width = Panels::<T>::width(level);
     for i in 0..samples {
-        for subspace in 0..2 {
-            let own = (0..atoms).filter(|j| j / width % 2 == subspace);
+        assert_eq!(energies.of(i).len(), width * panels.count().min(2));
+        for (lane, energy) in energies.of(i).iter().enumerate() {
+            let own = (0..atoms).filter(|j| j % (2 * width) == lane);
             let plain: f64 = own.map(|j| plain_dot(d.column(j), x.column(i)).powi(2)).sum();
-            let off = (energies.of(i)[subspace].to_f64() - plain).abs();
+            let off = (energy.to_f64() - plain).abs();
             // Of a square of a product as large as it can be.
             let allowed = tolerance::<T>(rows + atoms) * (1.0 + plain + rows as f64);
-            assert!(off <= allowed, "{level:?} {rows}×{atoms}, sample {i}, subspace {subspace}: off by {off}");
+            assert!(off <= allowed, "{level:?} {rows}×{atoms}, sample {i}, lane {lane}: off by {off}");
         }
     }
 }

@@ -161,17 +161,25 @@ pub(crate) fn subtract_combination<S: Simd, T: Scalar>(
 ) {
     let (chunks, per_column) = columns.chunks();
     let (chunks, stride) = (chunks.as_flattened(), per_column * PADDING);
+    // Single vectors would wait for one sum after the other.
     let wide = stride - stride % (STRIP * T::Native::<S>::LEN);
+    let half = stride - stride % (HALF_STRIP * T::Native::<S>::LEN);
     for start in (0..wide).step_by(STRIP * T::Native::<S>::LEN) {
         subtract_strip::<S, T, STRIP>(simd, (chunks, stride, start), terms, x, out);
     }
-    for start in (wide..stride).step_by(T::Native::<S>::LEN) {
+    for start in (wide..half).step_by(HALF_STRIP * T::Native::<S>::LEN) {
+        subtract_strip::<S, T, HALF_STRIP>(simd, (chunks, stride, start), terms, x, out);
+    }
+    for start in (half..stride).step_by(T::Native::<S>::LEN) {
         subtract_strip::<S, T, 1>(simd, (chunks, stride, start), terms, x, out);
     }
 }
 
 /// Vectors in a strip.
 const STRIP: usize = 8;
+
+/// Vectors in half of one.
+const HALF_STRIP: usize = STRIP / 2;
 
 /// The same for `N` vectors of rows from `start` on, of columns of length `stride`.
 #[inline(always)]

@@ -3,6 +3,7 @@
 use crate::error::{Result, expect_size};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
+use crate::sums::total;
 
 /// Subtracts from each column its mean and returns the means, summed in `f64`.
 ///
@@ -25,7 +26,7 @@ pub fn add_means<T: Scalar>(patches: &mut Matrix<T>, means: &[f64]) -> Result<()
 
 /// Subtracts from a column its mean, which is returned.
 pub(crate) fn remove_mean<T: Scalar>(patch: &mut [T]) -> f64 {
-    let mean = patch.iter().map(|value| value.to_f64()).sum::<f64>() / patch.len().max(1) as f64;
+    let mean = total(patch) / patch.len().max(1) as f64;
     shift(patch, -mean);
     mean
 }

@@ -103,6 +103,43 @@ fn members_are_weighed_by_how_likely_they_are() {
     }
 }
 
+#[test]
+fn any_number_of_members_is_weighed_in_any_order() {
+    estimates_are_weighted_means_of_all_members::<f64>();
+    estimates_are_weighted_means_of_all_members::<f32>();
+}
+
+fn estimates_are_weighted_means_of_all_members<T: Scalar>() {
+    // Fewer, as many and more than vectors have lanes; the later ones tell more directions apart.
+    for count in [1, 2, 3, 5, 7, 11, 16, 20, 24, 33, 70] {
+        let member = |k: usize| Matrix::from_fn(9, 9, |r, c| if r == c { 0.1 + (k % 10 * r) as f64 } else { 0.0 });
+        let members: Vec<Matrix<f64>> = (0..count).map(member).collect();
+        let same: Vec<Matrix<T>> =
+            members.iter().map(|member| Matrix::from_fn(9, 9, |r, c| T::from_f64(member.column(c)[r]))).collect();
+        let gaussians = LocalGaussians::new(vec![1.0; count], &same, MEAN).unwrap();
+        let noise = 0.6_f64;
+        let seen = Seen { phi: None, noise, mean: SampleMean::Removed };
+        let z: Matrix<f64> = Values::new(count as u64).matrix(9, 5);
+        let samples = Matrix::from_fn(9, 5, |r, i| T::from_f64(z.column(i)[r]));
+        let estimator = gaussians.estimator(&seen, Run::default()).unwrap();
+        let found = estimator.estimate(samples.view(), Run::default()).unwrap();
+        for i in 0..5 {
+            let z = z.column(i);
+            let total = |k: usize, r: usize| members[k].column(r)[r] + noise * noise;
+            let score = |k: usize| -> f64 {
+                (0..9).map(|r| -0.5 * (z[r] * z[r] / total(k, r) + total(k, r).ln())).sum::<f64>().exp()
+            };
+            let all: f64 = (0..count).map(score).sum();
+            for (r, z) in z.iter().enumerate() {
+                let estimate = |k: usize| score(k) / all * members[k].column(r)[r] / total(k, r) * z;
+                let (expected, found) = ((0..count).map(estimate).sum::<f64>(), found.values.column(i)[r].to_f64());
+                // Members less likely than one in a thousand have no say.
+                assert!((found - expected).abs() < 0.02 * (1.0 + z.abs()), "{count} members: {found} for {expected}");
+            }
+        }
+    }
+}
+
 /// Samples of two kinds: steps and waves, with means of their own.
 fn samples<T: Scalar>(count: usize) -> Matrix<T> {
     let mut values = Values::new(7);

@@ -176,39 +176,47 @@ impl<T: Scalar> GaussianEstimator<T> {
         let mut values = Matrix::zeros(self.members.n_features(), measurements.columns());
         let pieces = pieces(&mut values);
         let spread = map_strips(measurements, run, |mut strip, range, _| {
-            for c in 0..strip.columns() {
-                strip.column_mut(c).iter_mut().zip(&self.measured_mean).for_each(|(z, mean)| *z -= *mean);
-            }
-            Ok(self.strip(&strip, &mut piece(&pieces, range.start)))
+            let mut spread = Vec::with_capacity(strip.columns());
+            self.strip(&mut strip, &mut piece(&pieces, range.start), Some(&mut spread));
+            Ok(spread)
         })?;
         drop(pieces);
         Ok(Estimate { values, spread: spread.into_iter().flatten().collect() })
     }
 
-    /// Writes the estimates of one strip and returns their spread.
-    fn strip(&self, strip: &Matrix<T>, values: &mut [T]) -> Vec<f64> {
+    /// Writes the estimates of one strip, and how far they may be off if that is wanted; returns the multiply-adds.
+    ///
+    /// The strip itself is spent: what is measured of the mean is taken out of it.
+    pub(crate) fn strip(&self, strip: &mut Matrix<T>, values: &mut [T], mut spread: Option<&mut Vec<f64>>) -> u64 {
         debug_assert!(strip.columns() <= STRIP);
+        for c in 0..strip.columns() {
+            strip.column_mut(c).iter_mut().zip(&self.measured_mean).for_each(|(z, mean)| *z -= *mean);
+        }
         let mut scratch = self.members.scratch();
         let n_features = self.members.n_features();
         let [mut whole, mut part] = [(); 2].map(|()| vec![T::ZERO; self.members.padded()]);
-        let mut spread = Vec::with_capacity(strip.columns());
+        let mut estimates = 0;
         for start in (0..strip.columns()).step_by(BLOCK) {
             let block: Range<usize> = start..(start + BLOCK).min(strip.columns());
             let samples = block.clone().map(|c| strip.column(c));
             self.members.weigh(&mut scratch, samples, |slot, weights, _| {
                 let sample = strip.column(start + slot);
                 self.members.combine(weights, sample, &mut whole);
-                let mut squares = 0.0;
-                for &(k, weight) in weights {
-                    self.members.combine(&[(k, 1.0)], sample, &mut part);
-                    let apart = whole.iter().zip(&part).map(|(&a, &b)| (a - b).to_f64().powi(2)).sum::<f64>();
-                    squares += weight * (self.open[k] + apart);
+                estimates += weights.len();
+                if let Some(spread) = &mut spread {
+                    let mut squares = 0.0;
+                    for &(k, weight) in weights {
+                        self.members.combine(&[(k, 1.0)], sample, &mut part);
+                        let apart = whole.iter().zip(&part).map(|(&a, &b)| (a - b).to_f64().powi(2)).sum::<f64>();
+                        squares += weight * (self.open[k] + apart);
+                    }
+                    spread.push(squares.sqrt());
                 }
-                spread.push(squares.sqrt());
                 let out = &mut values[(start + slot) * n_features..][..n_features];
                 out.iter_mut().zip(&whole).for_each(|(out, &value)| *out = value + self.mean);
             });
         }
-        spread
+        let compared = self.members.n_directions() * strip.columns();
+        ((compared + estimates * n_features) * self.n_measurements()) as u64
     }
 }

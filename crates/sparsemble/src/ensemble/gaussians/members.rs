@@ -1,6 +1,6 @@
 //! All members against a block of samples: how likely each is, and what it says.
 
-use fearless_simd::{Level, dispatch};
+use fearless_simd::{Simd, dispatch};
 
 use crate::eigen::Eigen;
 use crate::kernels::{Columns, Energies, Panels, Tiles, best_level, correlate, subtract_combination};
@@ -28,13 +28,20 @@ pub(super) struct Member {
     pub(super) gain: Matrix<f64>,
 }
 
-/// All members, packed for the pass.
+/// All members, packed for the pass: as many side by side as panels have lanes, so that those with about as many directions
+/// that tell them apart come together.
 #[derive(Debug)]
 pub(super) struct Members<T> {
     panels: Panels<T>,
-    /// The member of each panel.
-    owner: Vec<usize>,
-    /// log π − ½ log det S.
+    /// The group of each panel: members that lie side by side.
+    groups: Vec<usize>,
+    /// The members as they are packed. Where there are at most half as many as lanes, all of them follow once more, `parts` times
+    /// altogether, each time with others of their directions.
+    order: Vec<usize>,
+    parts: usize,
+    /// How many directions of all members tell them apart.
+    n_directions: usize,
+    /// log π − ½ log det S of each member in this order.
     constants: Vec<f64>,
     /// 1/s.
     inverse_floor: f64,
@@ -63,23 +70,41 @@ impl<T: Scalar> Members<T> {
     pub(super) fn new(members: &[Member]) -> Self {
         let least = |member: &Member| member.seen.values.last().copied().unwrap_or(1.0);
         let floor = members.iter().map(least).fold(f64::INFINITY, f64::min).max(f64::MIN_POSITIVE);
-        let level = best_level();
-        let width = Panels::<T>::width(level);
+        let telling = |member: &Member| member.seen.values.iter().take_while(|value| **value > TELLING * floor).count();
+        let mut order: Vec<usize> = (0..members.len()).collect();
+        order.sort_by_key(|&k| std::cmp::Reverse(telling(&members[k])));
+        let width = Panels::<T>::width(best_level());
+        let (side_by_side, parts) = (width.min(members.len()), (width / members.len()).max(1));
         let rows = members[0].gain.columns();
-        let (mut owner, mut directions) = (Vec::new(), Vec::new());
-        for (k, member) in members.iter().enumerate() {
-            let telling = member.seen.values.iter().take_while(|value| **value > TELLING * floor).count();
-            let panels = telling.div_ceil(width);
-            owner.extend(std::iter::repeat_n(k, panels));
-            for j in 0..panels * width {
-                directions.push(direction(&member.seen, j, floor, telling));
+        let (mut groups, mut directions) = (Vec::new(), Vec::new());
+        for (group, together) in order.chunks(side_by_side).enumerate() {
+            // The first has the most; where nothing tells, the energies are zero.
+            for panel in 0..telling(&members[together[0]]).div_ceil(parts).max(1) {
+                groups.push(group);
+                for lane in 0..width {
+                    let part = lane / side_by_side;
+                    let member = together.get(lane % side_by_side).filter(|_| part < parts);
+                    let seen = member.map(|&k| &members[k].seen);
+                    push_direction(seen, panel * parts + part, floor, rows, &mut directions);
+                }
             }
         }
-        let panels = pack(level, rows, &directions);
+        let direction = |j: usize| &directions[j * rows..][..rows];
+        let panels = Panels::pack(best_level(), (rows, groups.len() * width), direction, |_| T::ONE);
         let log_det = |member: &Member| member.seen.values.iter().map(|value| value.ln()).sum::<f64>();
-        let constants = members.iter().map(|member| member.log_weight - 0.5 * log_det(member)).collect();
-        let gains = side_by_side(members.iter().map(|member| &member.gain), rows);
-        Self { panels, owner, constants, inverse_floor: 1.0 / floor, nothing: vec![T::ZERO; gains.stride()], gains }
+        let constant = |k: &usize| members[*k].log_weight - 0.5 * log_det(&members[*k]);
+        let gains = columns_of(members.iter().map(|member| &member.gain), rows);
+        Self {
+            panels,
+            groups,
+            parts,
+            n_directions: members.iter().map(telling).sum(),
+            constants: order.iter().map(constant).collect(),
+            order,
+            inverse_floor: 1.0 / floor,
+            nothing: vec![T::ZERO; gains.stride()],
+            gains,
+        }
     }
 
     /// K.
@@ -87,12 +112,17 @@ impl<T: Scalar> Members<T> {
         self.constants.len()
     }
 
+    /// How many directions a sample is compared with.
+    pub(super) fn n_directions(&self) -> usize {
+        self.n_directions
+    }
+
     /// What a thread needs.
     pub(super) fn scratch(&self) -> Scratch<T> {
         let rows = self.gains.count() / self.count();
         Scratch {
             tiles: Tiles::new(rows, BLOCK),
-            energies: Energies::new(&self.panels, self.owner.clone(), self.count(), BLOCK),
+            energies: Energies::new(&self.panels, self.groups.clone(), BLOCK),
             squares: Vec::new(),
             weights: Vec::new(),
             scores: Vec::new(),
@@ -117,12 +147,26 @@ impl<T: Scalar> Members<T> {
         correlate(&self.panels, &scratch.tiles, &mut scratch.energies);
         for slot in 0..scratch.squares.len() {
             let Scratch { energies, squares, weights, scores, .. } = scratch;
-            scores.clear();
-            let energies = energies.of(slot).iter().zip(&self.constants);
-            scores.extend(energies.map(|(energy, constant)| constant + 0.5 * energy.to_f64()));
-            let evidence = posterior(scores, weights);
+            let best = dispatch!(best_level(), simd => self.score(simd, energies.of(slot), scores));
+            let evidence = posterior(scores, best, &self.order, weights);
             take(slot, weights, evidence - 0.5 * self.inverse_floor * squares[slot]);
         }
+    }
+
+    /// Writes the log likelihoods of all members, in their order, and returns the largest.
+    #[inline(always)]
+    fn score<S: Simd>(&self, _: S, energies: &[T], scores: &mut Vec<f64>) -> f64 {
+        scores.clear();
+        scores.extend_from_slice(&self.constants);
+        for part in energies.chunks_exact(self.count()).take(self.parts) {
+            scores.iter_mut().zip(part).for_each(|(score, energy)| *score += 0.5 * energy.to_f64());
+        }
+        // Some maxima side by side, which do not wait for each other.
+        let mut best = [f64::NEG_INFINITY; 8];
+        for scores in scores.chunks(best.len()) {
+            best.iter_mut().zip(scores).for_each(|(best, &score)| *best = if score > *best { score } else { *best });
+        }
+        best.into_iter().fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// Writes the weighted sum of what the members make of a sample to `out`, which is [`padded`](Self::padded).
@@ -145,12 +189,14 @@ impl<T: Scalar> Members<T> {
     }
 }
 
-/// The weights of the members by their log likelihoods, in the order of the members; returns the log of the sum.
-fn posterior(scores: &[f64], weights: &mut Vec<(usize, f64)>) -> f64 {
+/// The weights of the members that count, by their log likelihoods in this order and the best of them; returns the log of the
+/// sum.
+fn posterior(scores: &[f64], best: f64, order: &[usize], weights: &mut Vec<(usize, f64)>) -> f64 {
     weights.clear();
-    let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let relative = scores.iter().map(|score| (score - best).exp()).enumerate();
-    weights.extend(relative.filter(|(_, weight)| *weight > NEGLIGIBLE));
+    // Of most members this is known without an exponential.
+    let least = best + NEGLIGIBLE.ln();
+    let near = scores.iter().zip(order).filter(|(score, _)| **score > least);
+    weights.extend(near.map(|(score, &k)| (k, (score - best).exp())));
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     for (_, weight) in weights.iter_mut() {
         *weight /= total;
@@ -158,22 +204,19 @@ fn posterior(scores: &[f64], weights: &mut Vec<(usize, f64)>) -> f64 {
     best + total.ln()
 }
 
-/// The j-th direction of a member, scaled so that its squared product with z is the term of the score.
-fn direction(seen: &Eigen, j: usize, floor: f64, telling: usize) -> Vec<f64> {
-    if j >= telling {
-        return vec![0.0; seen.vectors.rows()];
+/// Adds the j-th direction of a member, scaled so that its squared product with z is the term of the score; zeros if there is
+/// none that tells.
+fn push_direction<T: Scalar>(member: Option<&Eigen>, j: usize, floor: f64, rows: usize, directions: &mut Vec<T>) {
+    match member.and_then(|seen| Some((seen, seen.values.get(j).filter(|value| **value > TELLING * floor)?))) {
+        Some((seen, value)) => {
+            let scale = (1.0 / floor - 1.0 / value).sqrt();
+            directions.extend(seen.vectors.column(j).iter().map(|entry| T::from_f64(entry * scale)));
+        }
+        None => directions.extend(std::iter::repeat_n(T::ZERO, rows)),
     }
-    let scale = (1.0 / floor - 1.0 / seen.values[j]).sqrt();
-    seen.vectors.column(j).iter().map(|value| value * scale).collect()
 }
 
-fn pack<T: Scalar>(level: Level, rows: usize, directions: &[Vec<f64>]) -> Panels<T> {
-    let directions: Vec<Vec<T>> =
-        directions.iter().map(|direction| direction.iter().map(|&value| T::from_f64(value)).collect()).collect();
-    Panels::pack(level, (rows, directions.len()), |j| &directions[j], |_| T::ONE)
-}
-
-fn side_by_side<'a, T: Scalar>(gains: impl Iterator<Item = &'a Matrix<f64>> + Clone, rows: usize) -> Columns<T> {
+fn columns_of<'a, T: Scalar>(gains: impl Iterator<Item = &'a Matrix<f64>> + Clone, rows: usize) -> Columns<T> {
     let n_features = gains.clone().next().map_or(0, Matrix::rows);
     let mut columns = Columns::zeros(n_features, gains.clone().count() * rows);
     let all = gains.flat_map(|gain| (0..rows).map(|j| gain.column(j)));
