@@ -8,7 +8,7 @@ use sparsemble::degradation::{Blur, Degradation, Dense, Mask};
 use sparsemble::ensemble::LocalGaussians;
 use sparsemble::image::{GrayImage, Size};
 use sparsemble::restoration::{
-    self, BlockMeasurements, Blockwise, CompressiveRecovery, Dc, NonLocal, Observation, Operated, Restored,
+    self, BlockMeasurements, Blockwise, BothPriors, CompressiveRecovery, Dc, Observation, Operated, Restored,
     natural_gaussians,
 };
 use sparsemble::{MatrixView, Result, Run};
@@ -121,7 +121,7 @@ pub(crate) fn recover<'py>(
     let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
     let work = |plane: &BlockMeasurements, run: Run<'_>| match own {
         None => restoration::recover(plane, noise, run),
-        Some(own) => recovery.recover(plane, own, &mut NonLocal::default(), run),
+        Some(own) => recovery.recover(plane, own, &mut BothPriors::new(own.clone()), run),
     };
     arrays(py, run.call(py, |run| in_turn(&planes, size, run, work))?)
 }

@@ -2,7 +2,7 @@
 //! after it, in turn.
 //!
 //! Takes `samples=` (a file, `features=` pixels a row), `threads=` and `repetitions=`. The record has the best seconds, the
-//! multiply-adds of the non-local prior (all else is not counted), those of a product in a second, and the most memory the
+//! multiply-adds of both priors (all else is not counted), those of a product in a second, and the most memory the
 //! process has had before the first product.
 
 use anyhow::Result;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use sparsemble::Run;
 use sparsemble::degradation::Projection;
 use sparsemble::image::{GrayImage, Size};
-use sparsemble::restoration::{BlockMeasurements, CompressiveRecovery, NonLocal, PicturePrior, natural_gaussians};
+use sparsemble::restoration::{BlockMeasurements, BothPriors, CompressiveRecovery, PicturePrior, natural_gaussians};
 
 use crate::options::Options;
 use crate::race::race;
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<Value> {
     };
     let gaussians = natural_gaussians()?;
     race(&options, |threads| {
-        let mut prior = Counting { prior: NonLocal::default(), multiply_adds: 0 };
+        let mut prior = Counting { prior: BothPriors::new(gaussians.clone()), multiply_adds: 0 };
         CompressiveRecovery::default().recover(&measurements, &gaussians, &mut prior, Run::threads(threads))?;
         Ok(prior.multiply_adds)
     })
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<Value> {
 /// The prior, and what it has multiplied.
 #[derive(Debug)]
 struct Counting {
-    prior: NonLocal,
+    prior: BothPriors,
     multiply_adds: u64,
 }
 

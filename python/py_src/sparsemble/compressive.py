@@ -38,8 +38,9 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
     """Compressive sensing: few measurements of each block of a picture, and the picture from them.
 
     `sense` keeps z = Φy of each block y of pixels and nothing else, not even its mean. `recover` needs no
-    training: each block is estimated first by local Gaussians of photographs; then a non-local prior and
-    the measurements take their turns on the whole picture, so that the blocks leave no seams.
+    training: each block is estimated first by local Gaussians of photographs; then a non-local prior,
+    Gaussians that learn from the picture, and the measurements take their turns on the whole picture,
+    so that the blocks leave no seams.
 
     ============ ============================================================
     kind         Φ of a block, n_measurements × block_size²

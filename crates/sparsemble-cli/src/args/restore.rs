@@ -73,7 +73,8 @@ Examples:
   sparsemble recover measured/ -o photos/ --reference originals/
 
 Presets:
-  best   every block by local Gaussians, then turns of a non-local prior and of the measurements on the whole picture
+  best   every block by local Gaussians, then turns of two priors, the picture's own patches and
+         Gaussians that learn from it, and of the measurements
   paper  every block on its own, by a method of Table 1 with its settings (λ = 0.1 for intensities from 0 to 1, K = 256,
          L = 50; boosting is trained through Φ). In the reading that fits Table 1 best the means of blocks are
          transmitted: `sparsemble sense --means`. Without them they are estimated.

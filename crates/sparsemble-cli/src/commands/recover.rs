@@ -11,7 +11,7 @@ use sparsemble::degradation::Dense;
 use sparsemble::ensemble::LocalGaussians;
 use sparsemble::image::{BitDepth, GrayImage, Layout, Size, WHITE};
 use sparsemble::restoration::{
-    BlockPicture, Blockwise, CompressiveRecovery, Dc, NonLocal, Restored, recover, recover_blocks,
+    BlockPicture, Blockwise, BothPriors, CompressiveRecovery, Dc, Restored, recover, recover_blocks,
 };
 use sparsemble::{Model, Run};
 use sparsemble_paper::{Contender, Known, Means, Recovery, Sensing};
@@ -178,7 +178,10 @@ fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: R
             recovered.starts.extend(start.map(|start| start.image));
         }
         let Restored { image, deviation } = match &own {
-            Some(gaussians) => recovery.recover(measurements, gaussians, &mut NonLocal::default(), part)?,
+            Some(gaussians) => {
+                let prior = &mut BothPriors::new(gaussians.clone());
+                recovery.recover(measurements, gaussians, prior, part)?
+            }
             None => recover(measurements, arguments.noise, part)?,
         };
         recovered.push(BlockPicture { image, spread: Some(deviation) });

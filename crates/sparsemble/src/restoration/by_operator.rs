@@ -7,6 +7,7 @@ use crate::error::{Result, expect_size};
 use crate::image::{GrayImage, Size};
 use crate::matrix::MatrixView;
 
+use super::both_priors::BothPriors;
 use super::compressive::{BlockMeasurements, CompressiveRecovery, FirstEstimate};
 use super::image_level::{ImageLevel, Observation, Restored};
 use super::natural::natural_gaussians;
@@ -103,8 +104,9 @@ impl Operated<'_> {
 
 /// The picture behind measurements of its blocks, which have noise of this standard deviation in them.
 ///
-/// Blocks of 8 × 8 pixels are recovered by [`CompressiveRecovery`] and the [Gaussians of photographs](natural_gaussians),
-/// others by [`ImageLevel`] from the picture nearest to an even one, in twice as many turns.
+/// Blocks of 8 × 8 pixels are recovered by [`CompressiveRecovery`] with [`BothPriors`] and the
+/// [Gaussians of photographs](natural_gaussians), others by [`ImageLevel`] from the picture nearest to an even one, in twice
+/// as many turns.
 ///
 /// # Errors
 /// If the noise is not zero or more, the picture is smaller than 8 × 8 pixels and its blocks too, or the run was
@@ -134,7 +136,7 @@ pub fn recover(measurements: &BlockMeasurements, noise: f64, run: Run<'_>) -> Re
     match gaussians_of(measurements)? {
         Some(gaussians) => {
             let recovery = CompressiveRecovery { noise, ..CompressiveRecovery::default() };
-            recovery.recover(measurements, &gaussians, &mut NonLocal::default(), run)
+            recovery.recover(measurements, &gaussians, &mut BothPriors::new(gaussians.clone()), run)
         }
         None => measurements.restore(noise, &Tiling::default(), run, |_, seen, run| restore_from_nothing(seen, run)),
     }

@@ -187,7 +187,7 @@ impl BlockMeasurements {
 /// use sparsemble::degradation::Projection;
 /// use sparsemble::image::{GrayImage, Size};
 /// use sparsemble::metrics::psnr;
-/// use sparsemble::restoration::{BlockMeasurements, CompressiveRecovery, NonLocal, natural_gaussians};
+/// use sparsemble::restoration::{BlockMeasurements, BothPriors, CompressiveRecovery, natural_gaussians};
 ///
 /// let size = Size { width: 40, height: 32 };
 /// let image = GrayImage::from_fn(size, |row, column| 128.0 + 60.0 * (0.3 * row as f64 + 0.1 * column as f64).sin())?;
@@ -196,7 +196,8 @@ impl BlockMeasurements {
 ///
 /// let (recovery, gaussians) = (CompressiveRecovery::default(), natural_gaussians()?);
 /// let blocks = recovery.first_estimate(&sensed, &gaussians, Run::default())?;
-/// let recovered = recovery.recover(&sensed, &gaussians, &mut NonLocal::default(), Run::default())?;
+/// let prior = &mut BothPriors::new(gaussians.clone());
+/// let recovered = recovery.recover(&sensed, &gaussians, prior, Run::default())?;
 /// assert!(psnr(&image, &recovered.image)? > psnr(&image, &blocks.image)?);
 /// # }
 /// # Ok::<(), sparsemble::Error>(())
@@ -311,7 +312,7 @@ mod tests {
     use crate::degradation::Projection;
     use crate::image::read;
     use crate::metrics::psnr;
-    use crate::restoration::{NonLocal, natural_gaussians};
+    use crate::restoration::{BothPriors, natural_gaussians};
 
     #[test]
     fn tiles_fit_the_data_and_are_as_good_as_the_whole() {
@@ -321,7 +322,7 @@ mod tests {
         let measurements = BlockMeasurements::sense(&photo, phi).unwrap();
         let (recovery, gaussians) = (CompressiveRecovery::default(), natural_gaussians().unwrap());
         let recover = |tiling: Tiling, threads: usize| {
-            let prior = &mut NonLocal::default();
+            let prior = &mut BothPriors::new(gaussians.clone());
             recovery.recover_by_tiles(&measurements, &gaussians, prior, &tiling, Run::threads(threads)).unwrap()
         };
         let whole = recover(Tiling::default(), 2);

@@ -5,12 +5,14 @@
 //! | measurements of blocks, each recovered on its own (§IV-A) | [`Blockwise`], [`measure`] |
 //! | a picture from the measurements of its blocks | [`BlockMeasurements`], [`CompressiveRecovery`] |
 //! | noise taken out by what the patches of a picture have in common | [`NonLocal`] |
+//! | the same in turn with Gaussians of other pictures, which learn from this one | [`BothPriors`] |
 //! | a picture made larger (§IV-B) | [`super_resolution`] |
 //! | noise, holes, blur | [`denoise`], [`inpaint`] (from [`fill_smoothly`]), [`deblur`] |
 //! | whatever an operator does, in the way that suits it | `Operated`, `recover` (feature `io`) |
 //! | a picture from anything seen of it, by turns of a prior and of the data | [`ImageLevel`], [`PicturePrior`] |
 
 mod blockwise;
+mod both_priors;
 #[cfg(feature = "io")]
 mod by_operator;
 mod compressive;
@@ -26,6 +28,7 @@ mod tasks;
 mod tiles;
 
 pub use blockwise::{BlockPicture, Blockwise, Dc, measure};
+pub use both_priors::BothPriors;
 #[cfg(feature = "io")]
 pub use by_operator::{Operated, recover, recover_blocks, restore_from_nothing};
 pub use compressive::{BlockMeasurements, CompressiveRecovery, FirstEstimate};

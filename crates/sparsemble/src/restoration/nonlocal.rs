@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::image::{GrayImage, Size};
 use crate::kernels::best_level;
 use crate::rng::Draw;
+use crate::sums::total;
 
 mod canvas;
 mod group;
@@ -21,6 +22,8 @@ use canvas::{Canvas, means};
 use group::{GroupEstimator, Groups};
 use matching::{Matcher, window};
 use plane::Plane;
+
+pub(super) use plane::check_samples;
 
 /// Takes noise out of a picture by what its own patches have in common.
 ///
@@ -162,7 +165,7 @@ impl NonLocal {
     ) -> Result<Found> {
         self.check(image.size(), sigma)?;
         let samples = image.samples();
-        let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+        let mean = total(samples) / samples.len() as f64;
         let noisy = Plane::new(image, "image", self.side, mean)?;
         let (mut pilot, mut kept, mut multiply_adds) = (pilot.cloned(), Vec::new(), 0);
         for pass in 0..self.passes {
@@ -187,7 +190,8 @@ impl NonLocal {
         Ok(Found { image: pilot.unwrap_or_else(|| image.clone()), kept, multiply_adds })
     }
 
-    fn check(&self, image: Size, sigma: f64) -> Result<()> {
+    /// Refuses settings out of range, pictures that are too small, and what is no standard deviation.
+    pub(super) fn check(&self, image: Size, sigma: f64) -> Result<()> {
         let within = |name: &'static str, value: usize, range: Range<usize>| {
             let reason = || format!("must be from {} to {}", range.start, range.end - 1);
             if range.contains(&value) { Ok(()) } else { Err(Error::parameter(name, value, reason())) }
@@ -222,16 +226,14 @@ impl NonLocal {
         let in_reach = |length: usize| window(0, self.reach, length - self.side + 1).len();
         self.group.min(in_reach(image.width) * in_reach(image.height))
     }
+}
 
-    /// The first row or column of each patch that a group may be made for: at the stride from an offset, and at both
-    /// ends.
-    fn origins(&self, length: usize, offset: usize) -> Vec<usize> {
-        let last = length - self.side;
-        let mut origins: Vec<usize> =
-            [0].into_iter().chain((offset..last).step_by(self.stride)).chain([last]).collect();
-        origins.dedup();
-        origins
-    }
+/// The first row or column of each patch of a grid: at the stride from an offset, and at both ends.
+pub(super) fn origins(length: usize, (side, stride): (usize, usize), offset: usize) -> Vec<usize> {
+    let last = length - side;
+    let mut origins: Vec<usize> = [0].into_iter().chain((offset..last).step_by(stride)).chain([last]).collect();
+    origins.dedup();
+    origins
 }
 
 /// One pass over a picture.
@@ -252,8 +254,8 @@ impl Pass<'_> {
         let size = self.noisy.size();
         let mut offsets = Draw { seed: 0, round: number as u64 }.stream("non-local grid");
         let mut offset = || offsets.random_range(0..stride);
-        let rows = self.settings.origins(size.height, offset());
-        let columns = self.settings.origins(size.width, offset());
+        let rows = origins(size.height, (side, stride), offset());
+        let columns = origins(size.width, (side, stride), offset());
         let canvases = run.map_blocks(
             rows.len(),
             STRIP.div_ceil(stride),
@@ -266,7 +268,7 @@ impl Pass<'_> {
             |space, strip| Ok(dispatch!(best_level(), simd => self.strip(simd, &rows[strip.clone()], &columns, space))),
         )?;
         let groups = canvases.iter().map(Canvas::groups).sum();
-        let (estimates, kept) = means(&canvases, size, side, self.mean);
+        let (estimates, kept) = means(&canvases, size, self.mean);
         Ok((GrayImage::new(size, estimates)?, kept, groups))
     }
 
@@ -304,7 +306,7 @@ impl Pass<'_> {
         if !places.is_empty() {
             self.add(simd, Groups { places: &places, patches }, estimator, &mut canvas);
         }
-        canvas
+        canvas.complete()
     }
 
     /// Estimates groups and adds their patches.

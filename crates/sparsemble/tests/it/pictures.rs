@@ -10,8 +10,8 @@ use sparsemble::degradation::{Blur, Degradation, Dense, Identity, Mask, Projecti
 use sparsemble::image::{GrayImage, Size, read};
 use sparsemble::metrics::psnr;
 use sparsemble::restoration::{
-    BlockMeasurements, CompressiveRecovery, ImageLevel, NonLocal, Observation, PicturePrior, deblur, denoise, inpaint,
-    natural_gaussians,
+    BlockMeasurements, BothPriors, CompressiveRecovery, ImageLevel, NonLocal, Observation, PicturePrior, deblur,
+    denoise, inpaint, natural_gaussians,
 };
 use sparsemble::{Error, Matrix, MatrixView, Run};
 
@@ -37,7 +37,8 @@ fn recovery_fits_the_measurements_and_beats_its_start_by_far() {
         let measurements = BlockMeasurements::sense(&photo, phi(text)).unwrap();
         let first = recovery.first_estimate(&measurements, &gaussians, Run::default()).unwrap();
         let recover = |threads| {
-            recovery.recover(&measurements, &gaussians, &mut NonLocal::default(), Run::threads(threads)).unwrap()
+            let prior = &mut BothPriors::new(gaussians.clone());
+            recovery.recover(&measurements, &gaussians, prior, Run::threads(threads)).unwrap()
         };
         let found = recover(1);
         assert_eq!(recover(3), found);
@@ -62,7 +63,8 @@ fn doubt_is_larger_where_the_error_is() {
     let photo = photo(Size { width: 160, height: 128 });
     let measurements = BlockMeasurements::sense(&photo, phi("orthonormal:measurements=16,seed=1")).unwrap();
     let (recovery, gaussians) = (CompressiveRecovery::default(), natural_gaussians().unwrap());
-    let found = recovery.recover(&measurements, &gaussians, &mut NonLocal::default(), Run::default()).unwrap();
+    let prior = &mut BothPriors::new(gaussians.clone());
+    let found = recovery.recover(&measurements, &gaussians, prior, Run::default()).unwrap();
     let mut pixels: Vec<(f64, f64)> = found
         .deviation
         .samples()
@@ -83,7 +85,8 @@ fn a_picture_that_is_no_multiple_of_a_block_comes_back_in_its_size() {
     let measurements = BlockMeasurements::sense(&photo, phi("orthonormal:measurements=32")).unwrap();
     assert_eq!(measurements.values().columns(), 5 * 3);
     let (recovery, gaussians) = (CompressiveRecovery::default(), natural_gaussians().unwrap());
-    let found = recovery.recover(&measurements, &gaussians, &mut NonLocal::default(), Run::default()).unwrap();
+    let prior = &mut BothPriors::new(gaussians.clone());
+    let found = recovery.recover(&measurements, &gaussians, prior, Run::default()).unwrap();
     assert_eq!((found.image.size(), found.deviation.size()), (photo.size(), photo.size()));
     assert!(psnr(&photo, &found.image).unwrap() > 26.0);
 }
@@ -95,7 +98,8 @@ fn an_even_picture_stays_even() {
     let near = |found: &GrayImage| found.samples().iter().all(|value| (value - 77.0).abs() < 0.5);
     let measurements = BlockMeasurements::sense(&even, phi("orthonormal:measurements=16")).unwrap();
     let (recovery, gaussians) = (CompressiveRecovery::default(), natural_gaussians().unwrap());
-    let found = recovery.recover(&measurements, &gaussians, &mut NonLocal::default(), Run::default()).unwrap();
+    let prior = &mut BothPriors::new(gaussians.clone());
+    let found = recovery.recover(&measurements, &gaussians, prior, Run::default()).unwrap();
     assert!(near(&found.image));
     assert!(near(&denoise(&even, 10.0, Run::default()).unwrap().image));
     let mask = Mask::random(32 * 24, 0.5, 1).unwrap();
@@ -188,6 +192,98 @@ fn multiply_adds_are_those_of_the_groups_of_a_turn() {
     assert!(counted.is_multiple_of(each) && (50..=156).contains(&groups), "{counted} = {each} × {groups}");
     let wide = NonLocal { group: 32, ..NonLocal::default() };
     assert!(wide.denoise_and_count(&noisy, 15.0, 3, Run::default()).unwrap().1 > 10 * counted);
+}
+
+/// Every turn of a prior on the same picture.
+fn turns(prior: &mut BothPriors, image: &GrayImage, threads: usize) -> Vec<GrayImage> {
+    (0..20).map(|turn| prior.denoise(image, 12.0, turn, Run::threads(threads)).unwrap()).collect()
+}
+
+#[test]
+fn both_priors_listen_and_then_take_turns_and_begin_anew_with_each_picture() {
+    let photo = photo(Size { width: 61, height: 45 });
+    let gaussians = natural_gaussians().unwrap();
+    let own: Vec<_> = (0..20).map(|t| NonLocal::default().denoise(&photo, 12.0, t, Run::default()).unwrap()).collect();
+    let mut both = BothPriors::new(gaussians.clone());
+    let found = turns(&mut both, &photo, 1);
+    for (turn, (found, own)) in found.iter().zip(&own).enumerate() {
+        assert_eq!(found == own, turn < both.listening || turn % 2 == 1, "turn {turn}");
+    }
+    assert_eq!(turns(&mut both, &photo, 3), found);
+    // Without lessons, what the Gaussians say differs after the first one, and only then.
+    let mut deaf = BothPriors::new(gaussians);
+    deaf.period = 1000;
+    (both.listening, deaf.listening) = (4, 4);
+    let same: Vec<bool> =
+        turns(&mut both, &photo, 2).iter().zip(turns(&mut deaf, &photo, 2)).map(|(a, b)| *a == b).collect();
+    assert_eq!(same, (0..20).map(|turn| turn < 8 || turn % 2 == 1).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_turn_of_the_gaussians_takes_noise_out() {
+    let photo = photo(Size { width: 96, height: 80 });
+    let mut values = Values::new(7);
+    let noisy = GrayImage::from_fn(photo.size(), |r, c| photo.row(r)[c] + 8.0 * values.normal()).unwrap();
+    let mut both = BothPriors::new(natural_gaussians().unwrap());
+    (both.listening, both.caution) = (0, 1.0);
+    let found = both.denoise(&noisy, 8.0, 0, Run::default()).unwrap();
+    let [before, after] = [&noisy, &found].map(|image| psnr(&photo, image).unwrap());
+    assert!(after > before + 3.0, "{after} dB of {before} dB");
+}
+
+#[test]
+fn multiply_adds_of_both_priors_are_those_of_their_parts() {
+    let photo = photo(Size { width: 64, height: 48 });
+    let gaussians = natural_gaussians().unwrap();
+    let most = (gaussians.count() * gaussians.n_features().pow(2)) as u64;
+    let mut both = BothPriors::new(gaussians);
+    (both.period, both.listening) = (4, 6);
+    // Patches of 8 × 8 at a stride of 3, and those at both ends.
+    let patches = 20 * 15..=21_u64 * 15;
+    let mut counted = |turn: usize| both.denoise_and_count(&photo, 12.0, turn, Run::default()).unwrap().1;
+    let alone = |turn: usize| NonLocal::default().denoise_and_count(&photo, 12.0, turn, Run::default()).unwrap().1;
+    assert_eq!(counted(0), alone(0), "nothing but listening");
+    assert_eq!(counted(3), alone(3), "what was heard is learned when it is needed");
+    let both_of_them = counted(6);
+    let said = counted(8);
+    assert!(said > most * patches.start() / 2 && said < 2 * most * patches.end(), "{said} for what is said");
+    let lesson = both_of_them.checked_sub(said).expect("the first turn of the Gaussians begins with a lesson");
+    assert!(lesson > most * patches.start() / 2 && lesson < most * patches.end(), "{lesson} for a lesson");
+    assert_eq!(counted(9), alone(9), "a turn of the non-local prior");
+    assert_eq!(counted(11), alone(11));
+    assert!(counted(15) > alone(15), "what was heard before is learned before there is more to hear");
+}
+
+#[test]
+fn both_priors_refuse_settings_out_of_range() {
+    let image = photo(Size { width: 40, height: 40 });
+    let gaussians = natural_gaussians().unwrap();
+    let refused = |name: &str, change: &dyn Fn(&mut BothPriors)| {
+        let mut prior = BothPriors::new(gaussians.clone());
+        change(&mut prior);
+        let error = prior.denoise(&image, 5.0, 0, Run::default()).unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+    };
+    refused("caution", &|prior| prior.caution = 0.0);
+    refused("period", &|prior| prior.period = 0);
+    refused("period", &|prior| prior.period = 7);
+    refused("prior_samples", &|prior| prior.prior_samples = f64::NAN);
+    refused("stride", &|prior| prior.stride = 9);
+    refused("group", &|prior| prior.non_local.group = 1);
+    // A turn of the Gaussians refuses what one of the non-local prior does, in the same words.
+    let mut speaking = BothPriors::new(gaussians.clone());
+    speaking.listening = 0;
+    let mut broken = image.samples().to_vec();
+    broken[3 * 40 + 5] = 1e13;
+    let broken = GrayImage::new(image.size(), broken).unwrap();
+    for (image, sigma) in [(&image, -1.0), (&image, f64::NAN), (&broken, 5.0)] {
+        let [own, theirs] = [&mut NonLocal::default() as &mut dyn PicturePrior, &mut speaking]
+            .map(|prior| prior.denoise(image, sigma, 0, Run::default()).unwrap_err().to_string());
+        assert_eq!(own, theirs);
+    }
+    let thin = image.cropped((0, 0), Size { width: 7, height: 40 }).unwrap();
+    let error = BothPriors::new(gaussians).denoise(&thin, 5.0, 0, Run::default()).unwrap_err().to_string();
+    assert!(error.contains("no larger than the image"), "{error}");
 }
 
 #[test]

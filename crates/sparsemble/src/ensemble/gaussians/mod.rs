@@ -11,6 +11,7 @@
 //! | learning it from patches | [`GaussianLearner`] |
 //! | estimates of patches from measurements | [`GaussianEstimator`] |
 
+mod adapting;
 mod estimator;
 mod learner;
 mod members;

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use fearless_simd::{f32x8, prelude::*};
+use fearless_simd::{dispatch, f32x8, prelude::*};
 
 use crate::image::Size;
+use crate::kernels::best_level;
 
 use super::matching::Place;
 use super::plane::{BEYOND, NARROW};
@@ -21,22 +22,23 @@ pub(super) struct Canvas {
     sums: Vec<f32>,
     /// The sums of what the estimates keep of the noise, laid out in the same way; empty if it is not wanted.
     kept: Vec<f32>,
-    /// How often the patch that begins at each pixel was estimated: at most once for each patch in reach of it.
-    patches: Vec<u16>,
+    /// How often the patch that begins at each pixel was estimated; once it is [`complete`](Self::complete), how many
+    /// estimates each pixel has.
+    counts: Vec<u32>,
     groups: u64,
 }
 
 impl Canvas {
     pub(super) fn new(rows: Range<usize>, width: usize, side: usize) -> Self {
-        let (sums, patches) = (vec![0.0; rows.len() * (width + BEYOND)], vec![0; rows.len() * width]);
+        let (sums, counts) = (vec![0.0; rows.len() * (width + BEYOND)], vec![0; rows.len() * width]);
         let mut within = [0.0; 2 * NARROW];
         within[..side].fill(1.0);
-        Self { rows, width, side, within, sums, kept: Vec::new(), patches, groups: 0 }
+        Self { rows, width, side, within, sums, kept: Vec::new(), counts, groups: 0 }
     }
 
     /// Whether the patch that begins there has an estimate already.
     pub(super) fn has(&self, (row, column): (usize, usize)) -> bool {
-        self.patches[(row - self.rows.start) * self.width + column] > 0
+        self.counts[(row - self.rows.start) * self.width + column] > 0
     }
 
     /// How many groups have been added.
@@ -48,7 +50,7 @@ impl Canvas {
     pub(super) fn count(&mut self, places: &[Place]) {
         self.groups += 1;
         for place in places {
-            self.patches[(place.row as usize - self.rows.start) * self.width + place.column as usize] += 1;
+            self.counts[(place.row as usize - self.rows.start) * self.width + place.column as usize] += 1;
         }
     }
 
@@ -66,6 +68,14 @@ impl Canvas {
         let (pitch, at) = (self.width + BEYOND, self.first_of(place));
         self.kept.resize(self.sums.len(), 0.0);
         add_patch(simd, kept, (self.side, &self.within), &mut self.kept[at..], pitch);
+    }
+
+    /// Counts the estimates of pixels instead of patches: there is nothing more to add.
+    #[must_use]
+    pub(super) fn complete(mut self) -> Self {
+        self.counts.chunks_exact_mut(self.width).for_each(|row| spread(row, self.side, 1));
+        spread(&mut self.counts, self.side, self.width);
+        self
     }
 
     /// Where the sums of a patch begin.
@@ -100,16 +110,19 @@ fn add_patch<S: Simd>(
 }
 
 /// At each pixel the mean of all estimates, of which every pixel must have one, plus `offset`; and the mean of what they
-/// keep of its noise, nothing if that was not added.
-pub(super) fn means(canvases: &[Canvas], size: Size, side: usize, offset: f64) -> (Vec<f64>, Vec<f64>) {
+/// keep of its noise, nothing if that was not added. The canvases are complete.
+pub(super) fn means(canvases: &[Canvas], size: Size, offset: f64) -> (Vec<f64>, Vec<f64>) {
+    dispatch!(best_level(), simd => means_by(simd, canvases, size, offset))
+}
+
+#[inline(always)]
+fn means_by<S: Simd>(_: S, canvases: &[Canvas], size: Size, offset: f64) -> (Vec<f64>, Vec<f64>) {
     let mut counts = vec![0_u32; size.width * size.height];
     for canvas in canvases {
         let counts = counts[canvas.rows.start * size.width..].iter_mut();
-        counts.zip(&canvas.patches).for_each(|(count, &patches)| *count += u32::from(patches));
+        counts.zip(&canvas.counts).for_each(|(count, &more)| *count += more);
     }
-    counts.chunks_exact_mut(size.width).for_each(|row| spread(row, side, 1));
-    spread(&mut counts, side, size.width);
-    let mean = |of: fn(&Canvas) -> &[f32]| {
+    let mean = |of: fn(&Canvas) -> &[f32], offset: f64| {
         let mut means = vec![0.0; counts.len()];
         for canvas in canvases {
             let rows = means[canvas.rows.start * size.width..].chunks_exact_mut(size.width);
@@ -117,15 +130,12 @@ pub(super) fn means(canvases: &[Canvas], size: Size, side: usize, offset: f64) -
                 sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum += f64::from(value));
             }
         }
-        means.iter_mut().zip(&counts).for_each(|(mean, &count)| *mean /= f64::from(count));
+        means.iter_mut().zip(&counts).for_each(|(mean, &count)| *mean = *mean / f64::from(count) + offset);
         means
     };
-    let mut estimates = mean(|canvas| &canvas.sums);
-    for estimate in &mut estimates {
-        *estimate += offset;
-    }
     let has_kept = canvases.iter().any(|canvas| !canvas.kept.is_empty());
-    (estimates, if has_kept { mean(|canvas| &canvas.kept) } else { Vec::new() })
+    let kept = if has_kept { mean(|canvas| &canvas.kept, 0.0) } else { Vec::new() };
+    (mean(|canvas| &canvas.sums, offset), kept)
 }
 
 /// Makes each entry the sum of it and of the `side − 1` before it that are `step` apart.

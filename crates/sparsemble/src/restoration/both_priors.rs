@@ -1,0 +1,283 @@
+//! Two ensembles that take turns: the picture's own patches, and Gaussians of other pictures that adapt to this one.
+
+use std::ops::Range;
+
+use rand::RngExt;
+
+use crate::blocks::Run;
+use crate::ensemble::{GaussianEstimator, LocalGaussians, SampleMean, Seen};
+use crate::error::{Error, Result};
+use crate::image::{GrayImage, Size};
+use crate::matrix::Matrix;
+use crate::patch::remove_mean;
+use crate::rng::Draw;
+
+use super::nonlocal::{NonLocal, check_samples, origins};
+use super::prior::PicturePrior;
+
+/// Patches that one thread estimates at a time.
+const STRIP: usize = 384;
+
+/// What is likely by the picture's own patches and by Gaussians of patches of other pictures, in turn.
+///
+/// | field | symbol | default | purpose | range |
+/// | --- | --- | --- | --- | --- |
+/// | `non_local` | | [`NonLocal::default`] | what the picture's own patches have in common | |
+/// | `caution` | | 0.4 | what the Gaussians take for noise, as a part of what is noise by the turn | > 0 |
+/// | `listening` | | 8 | turns in which they only learn from the picture | |
+/// | `period` | | 8 | turns from one lesson to the next | ≥ 2, even |
+/// | `prior_samples` | ν | 8 | how many patches of the picture count as much as what was known before | > 0 |
+/// | `stride` | | 3 | the distance between their patches | 1 to the side of a patch |
+///
+/// Turns are numbered from 0. From number `listening` on, the even ones are those of the Gaussians: they estimate the patches of
+/// a grid that is shifted from turn to turn, each by the members that are likely for it, and average where patches overlap. All
+/// others are the non-local prior's. After its last turn of a period the Gaussians have a lesson, when they are next asked:
+/// from C_k, what other pictures have taught, they go to (Σ w x xᵀ + ν C_k)/(Σ w + ν) over the patches x of its estimate, w
+/// being how likely each is of member k, and half of the way to the share of these patches. Structures that no other picture
+/// has are then known. Before the first lesson the Gaussians would take them for noise, so they listen first (decision 0017).
+///
+/// # Cost
+/// A turn of the non-local prior is that of [`NonLocal`]. One of the Gaussians, and each lesson, has for each patch of the grid
+/// at most K·M² multiply-adds to compare it with the members and M² for each that counts, and K·M³ for the members; a lesson
+/// also solves K eigenvalue problems of size M, and holds all patches of the grid, M/`stride`² pictures in single precision.
+///
+/// # Errors
+/// Those of [`NonLocal`], in every turn; if a field is out of range, or M is not the number of pixels of a square.
+#[derive(Debug)]
+pub struct BothPriors {
+    /// What the picture's own patches have in common.
+    pub non_local: NonLocal,
+    /// What the Gaussians take for noise, as a part of what is noise by the turn.
+    pub caution: f64,
+    /// Turns in which they only learn.
+    pub listening: usize,
+    /// Turns from one lesson to the next.
+    pub period: usize,
+    /// ν, how many patches of the picture count as much as what was known before.
+    pub prior_samples: f64,
+    /// The distance between their patches.
+    pub stride: usize,
+    learned: LocalGaussians<f32>,
+    /// For this picture, once there was a lesson.
+    adapted: Option<LocalGaussians<f32>>,
+    /// What the next lesson is about.
+    heard: Option<Heard>,
+}
+
+/// A picture to learn from.
+#[derive(Debug)]
+struct Heard {
+    picture: GrayImage,
+    /// What the Gaussians take for noise in it.
+    noise: f64,
+    turn: usize,
+}
+
+impl BothPriors {
+    /// The default settings with these Gaussians; of tiny patches, no stride is longer than their side.
+    pub fn new(gaussians: LocalGaussians<f32>) -> Self {
+        let side = gaussians.n_features().isqrt();
+        Self {
+            non_local: NonLocal::default(),
+            caution: 0.4,
+            listening: 8,
+            period: 8,
+            prior_samples: 8.0,
+            stride: side.min(3),
+            learned: gaussians,
+            adapted: None,
+            heard: None,
+        }
+    }
+
+    /// A turn, as [`PicturePrior`] has it, and its multiply-adds: what the speed of this machine is compared with.
+    ///
+    /// # Errors
+    /// See [`BothPriors`].
+    pub fn denoise_and_count(
+        &mut self,
+        image: &GrayImage,
+        sigma: f64,
+        turn: usize,
+        run: Run<'_>,
+    ) -> Result<(GrayImage, u64)> {
+        self.non_local.check(image.size(), sigma)?;
+        let grid = self.grid(image.size(), turn)?;
+        if turn == 0 {
+            (self.adapted, self.heard) = (None, None);
+        }
+        let noise = self.caution * sigma;
+        if turn < self.listening || !turn.is_multiple_of(2) {
+            let (own, multiply_adds) = self.non_local.denoise_and_count(image, sigma, turn, run)?;
+            if turn % self.period != self.period - 1 {
+                return Ok((own, multiply_adds));
+            }
+            let learned = self.learn(run.silent())?;
+            self.heard = Some(Heard { picture: own.clone(), noise, turn });
+            return Ok((own, multiply_adds + learned));
+        }
+        check_samples(image, "image")?;
+        let part = |pass: usize| run.passes(pass..pass + 1, 2, grid.count());
+        let learned = self.learn(part(0))?;
+        let seen = Seen { phi: None, noise, mean: SampleMean::Removed };
+        let estimator = self.guides().estimator(&seen, run.silent())?;
+        let (found, multiply_adds) = grid.estimate(image, &estimator, part(1))?;
+        Ok((found, multiply_adds + learned))
+    }
+
+    /// The Gaussians as they know this picture.
+    fn guides(&self) -> &LocalGaussians<f32> {
+        self.adapted.as_ref().unwrap_or(&self.learned)
+    }
+
+    /// The lesson about what was heard, if there is something; its multiply-adds.
+    fn learn(&mut self, run: Run<'_>) -> Result<u64> {
+        let Some(Heard { picture, noise, turn }) = &self.heard else { return Ok(0) };
+        let grid = self.grid(picture.size(), *turn)?;
+        let patches = grid.patches(picture, 0..grid.count()).0;
+        let settings = (*noise, self.prior_samples);
+        let (adapted, multiply_adds) = self.learned.adapted(self.guides(), patches.view(), settings, run)?;
+        (self.adapted, self.heard) = (Some(adapted), None);
+        Ok(multiply_adds)
+    }
+
+    /// The patches of a turn.
+    fn grid(&self, size: Size, turn: usize) -> Result<Grid> {
+        let side = self.learned.n_features().isqrt();
+        if side * side != self.learned.n_features() || side > size.width.min(size.height) {
+            let reason = "must be that of a square patch that is no larger than the image";
+            return Err(Error::parameter("gaussians: number of features", self.learned.n_features(), reason));
+        }
+        if !(1..=side).contains(&self.stride) {
+            return Err(Error::parameter("stride", self.stride, "must be from 1 to the side of a patch"));
+        }
+        if self.period == 0 || !self.period.is_multiple_of(2) {
+            return Err(Error::parameter("period", self.period, "must be even and at least 2"));
+        }
+        for (name, value) in [("caution", self.caution), ("prior_samples", self.prior_samples)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::parameter(name, value, "must be positive and finite"));
+            }
+        }
+        let mut offsets = Draw { seed: 0, round: turn as u64 }.stream("Gaussian grid");
+        let mut along = |length: usize| origins(length, (side, self.stride), offsets.random_range(0..self.stride));
+        Ok(Grid { size, side, rows: along(size.height), columns: along(size.width) })
+    }
+}
+
+impl PicturePrior for BothPriors {
+    fn denoise(&mut self, image: &GrayImage, sigma: f64, turn: usize, run: Run<'_>) -> Result<GrayImage> {
+        Ok(self.denoise_and_count(image, sigma, turn, run)?.0)
+    }
+}
+
+/// Where patches begin.
+struct Grid {
+    size: Size,
+    side: usize,
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+}
+
+impl Grid {
+    fn count(&self) -> usize {
+        self.rows.len() * self.columns.len()
+    }
+
+    /// The first row and column of a patch.
+    fn at(&self, patch: usize) -> (usize, usize) {
+        (self.rows[patch / self.columns.len()], self.columns[patch % self.columns.len()])
+    }
+
+    /// How many patches of one direction there are over each pixel.
+    fn cover(&self, origins: &[usize], length: usize) -> Vec<u32> {
+        let mut cover = vec![0; length];
+        for &origin in origins {
+            cover[origin..origin + self.side].iter_mut().for_each(|count| *count += 1);
+        }
+        cover
+    }
+
+    /// Some patches without their means, and these.
+    fn patches(&self, image: &GrayImage, range: Range<usize>) -> (Matrix<f32>, Vec<f64>) {
+        let mut patches = Matrix::zeros(self.side * self.side, range.len());
+        let mut means = Vec::with_capacity(range.len());
+        for (slot, patch) in range.enumerate() {
+            let (row, column) = self.at(patch);
+            let values = patches.column_mut(slot);
+            for (r, line) in values.chunks_exact_mut(self.side).enumerate() {
+                let pixels = &image.row(row + r)[column..column + self.side];
+                line.iter_mut().zip(pixels).for_each(|(value, pixel)| *value = *pixel as f32);
+            }
+            means.push(remove_mean(values));
+        }
+        (patches, means)
+    }
+
+    /// The means of the estimates of all patches over each pixel, and the multiply-adds.
+    fn estimate(
+        &self,
+        image: &GrayImage,
+        estimator: &GaussianEstimator<f32>,
+        run: Run<'_>,
+    ) -> Result<(GrayImage, u64)> {
+        let values = || vec![0.0; STRIP * self.side * self.side];
+        // Whole rows of patches: of wide pictures many strips would have the same rows of sums.
+        let rows = (STRIP / self.columns.len()).max(1);
+        let strip = |values: &mut Vec<f32>, range| Ok(self.strip(image, estimator, values, range));
+        let strips = run.map_blocks(self.rows.len(), rows, values, strip)?;
+        let weights = |origins: &[usize], length: usize| {
+            let cover = self.cover(origins, length);
+            cover.into_iter().map(|count| 1.0 / f64::from(count)).collect::<Vec<f64>>()
+        };
+        let down = weights(&self.rows, self.size.height);
+        let across = weights(&self.columns, self.size.width);
+        // In the order of the strips, whatever the threads.
+        let mut samples = vec![0.0; self.size.pixels()];
+        for strip in &strips {
+            let lines = samples[strip.first * self.size.width..].chunks_exact_mut(self.size.width);
+            let rows = down[strip.first..].iter().zip(strip.sums.chunks_exact(self.size.width));
+            for (line, (down, sums)) in lines.zip(rows) {
+                let pixels = line.iter_mut().zip(sums).zip(&across);
+                pixels.for_each(|((pixel, &sum), across)| *pixel += down * across * f64::from(sum));
+            }
+        }
+        let multiply_adds = strips.iter().map(|strip| strip.multiply_adds).sum();
+        Ok((GrayImage::new(self.size, samples)?, multiply_adds))
+    }
+
+    /// The sums of the estimates of some rows of patches.
+    fn strip(
+        &self,
+        image: &GrayImage,
+        estimator: &GaussianEstimator<f32>,
+        values: &mut [f32],
+        rows: Range<usize>,
+    ) -> Strip {
+        let (first, last) = (self.rows[rows.start], self.rows[rows.end - 1]);
+        let mut strip =
+            Strip { first, sums: vec![0.0; (last + self.side - first) * self.size.width], multiply_adds: 0 };
+        let end = rows.end * self.columns.len();
+        for start in (rows.start * self.columns.len()..end).step_by(STRIP) {
+            let range = start..(start + STRIP).min(end);
+            let (mut patches, means) = self.patches(image, range.clone());
+            strip.multiply_adds += estimator.strip(&mut patches, values, None);
+            for ((patch, mean), values) in range.zip(means).zip(values.chunks_exact(self.side * self.side)) {
+                let (row, column) = self.at(patch);
+                let lines = strip.sums[(row - first) * self.size.width..].chunks_mut(self.size.width);
+                for (line, values) in lines.zip(values.chunks_exact(self.side)) {
+                    let pixels = line[column..column + self.side].iter_mut();
+                    pixels.zip(values).for_each(|(sum, value)| *sum += value + mean as f32);
+                }
+            }
+        }
+        strip
+    }
+}
+
+/// The sums of the estimates of some rows of patches, from a first row of the picture on.
+struct Strip {
+    first: usize,
+    sums: Vec<f32>,
+    multiply_adds: u64,
+}
