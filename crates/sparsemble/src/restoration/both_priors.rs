@@ -9,7 +9,7 @@ use crate::ensemble::{GaussianEstimator, LocalGaussians, SampleMean, Seen};
 use crate::error::{Error, Result};
 use crate::image::{GrayImage, Size};
 use crate::matrix::Matrix;
-use crate::patch::remove_mean;
+use crate::patch::{copy_patch, remove_mean};
 use crate::rng::Draw;
 
 use super::nonlocal::{NonLocal, check_samples, origins};
@@ -203,12 +203,8 @@ impl Grid {
         let mut patches = Matrix::zeros(self.side * self.side, range.len());
         let mut means = Vec::with_capacity(range.len());
         for (slot, patch) in range.enumerate() {
-            let (row, column) = self.at(patch);
             let values = patches.column_mut(slot);
-            for (r, line) in values.chunks_exact_mut(self.side).enumerate() {
-                let pixels = &image.row(row + r)[column..column + self.side];
-                line.iter_mut().zip(pixels).for_each(|(value, pixel)| *value = *pixel as f32);
-            }
+            copy_patch(image, self.at(patch), self.side, values);
             means.push(remove_mean(values));
         }
         (patches, means)
