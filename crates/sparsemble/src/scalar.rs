@@ -94,11 +94,17 @@ macro_rules! implement_scalar {
 implement_scalar!(f32, "float32");
 implement_scalar!(f64, "float64");
 
+/// What the kernels know of a number.
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::wide::WideElement as Element;
+#[cfg(not(target_arch = "x86_64"))]
+use fearless_simd::SimdFloatElement as Element;
+
 mod sealed {
     use super::{Instances, Scalar};
 
     /// Keeps what other crates know of a number out of the public interface while our own code can still rely on it.
-    pub trait Sealed: fearless_simd::SimdFloatElement {
+    pub trait Sealed: super::Element {
         /// The heavy algorithms for this type, compiled in this crate.
         fn instances() -> &'static Instances<Self>
         where

@@ -8,6 +8,8 @@ use fearless_simd::{dispatch, prelude::*};
 use super::aligned::Aligned;
 use super::columns::PADDING;
 use super::panels::{Panels, TILE, Tiles, VECTORS};
+#[cfg(target_arch = "x86_64")]
+use super::wide::Wide;
 use crate::scalar::Scalar;
 
 /// Panels in a run: worked through before the next tile of samples is loaded, few enough to stay in the first-level
@@ -54,13 +56,24 @@ pub(crate) fn correlate<T: Scalar, E: Epilogue<T>>(panels: &Panels<T>, tiles: &T
     debug_assert_eq!(panels.rows, tiles.rows);
     let sizes = (panels.rows * panels.width, tiles.rows * TILE);
     let used_tiles = &tiles.data[..tiles.used.div_ceil(TILE) * sizes.1];
-    dispatch!(panels.level, simd => all(simd, (&panels.data, used_tiles), sizes, epilogue));
+    let operands = (&*panels.data, used_tiles);
+    #[cfg(target_arch = "x86_64")]
+    if let Some(wide) = Wide::of(panels.level) {
+        return wide.vectorize(
+            #[inline(always)]
+            |avx2| {
+                let multiply = |panels: [&[T]; RUN], tile: &[T]| T::multiply_wide(wide, panels, tile);
+                pass_in_groups(avx2, operands, sizes, multiply, epilogue);
+            },
+        );
+    }
+    dispatch!(panels.level, simd => all(simd, operands, sizes, epilogue));
 }
 
 #[inline(always)]
 fn all<S: Simd, T: Scalar, E: Epilogue<T>>(simd: S, operands: (&[T], &[T]), sizes: (usize, usize), epilogue: &mut E) {
     if E::PAIRS && size_of::<T>() * T::Native::<S>::LEN == WIDEST {
-        pass_in_pairs(simd, operands, sizes, epilogue);
+        pass_in_groups(simd, operands, sizes, |panels, tile| multiply_pair::<_, T>(simd, panels, tile), epilogue);
     } else {
         pass(simd, operands, sizes, |panel, tile, _| multiply::<_, T>(simd, panel, tile), epilogue);
     }
@@ -110,29 +123,33 @@ pub(super) fn pass<S: Simd, T: Scalar, P, X>(
     }
 }
 
-/// [`pass`], two panels at a time: what is read of the samples serves both, and their sums wait less for each other.
+/// [`pass`], N panels at a time: what is read of the samples serves all of them, and their sums wait less for each other.
 #[inline(always)]
-fn pass_in_pairs<S: Simd, T: Scalar>(
+fn pass_in_groups<S: Simd, T: Scalar, const N: usize>(
     simd: S,
     (panels, tiles): (&[T], &[T]),
     (panel_size, tile_size): (usize, usize),
+    multiply_all: impl Fn([&[T]; N], &[T]) -> [Product<T::Native<S>>; N],
     epilogue: &mut impl Epilogue<T>,
 ) {
     for (run, panels) in panels.chunks(RUN * panel_size).enumerate() {
         let first = run * RUN;
         for (t, tile) in tiles.chunks_exact(tile_size).enumerate() {
             let mut carry = epilogue.open(simd, first, t * TILE);
-            for (p, pair) in panels.chunks(2 * panel_size).enumerate() {
-                let (panel, other) = pair.split_at(panel_size);
-                let number = first + 2 * p;
-                if other.is_empty() {
-                    let product = multiply::<_, T>(simd, panel, tile);
+            let mut number = first;
+            let groups = panels.chunks_exact(N * panel_size);
+            let rest = groups.remainder();
+            for group in groups {
+                let products =
+                    multiply_all(std::array::from_fn(|p| &group[p * panel_size..(p + 1) * panel_size]), tile);
+                for product in products {
                     carry = epilogue.consume(simd, carry, (number, t * TILE), product);
-                } else {
-                    let [product, next] = multiply_pair::<_, T>(simd, (panel, other), tile);
-                    carry = epilogue.consume(simd, carry, (number, t * TILE), product);
-                    carry = epilogue.consume(simd, carry, (number + 1, t * TILE), next);
+                    number += 1;
                 }
+            }
+            for panel in rest.chunks_exact(panel_size) {
+                carry = epilogue.consume(simd, carry, (number, t * TILE), multiply::<_, T>(simd, panel, tile));
+                number += 1;
             }
             epilogue.close(simd, carry, first, t * TILE);
         }
@@ -141,7 +158,7 @@ fn pass_in_pairs<S: Simd, T: Scalar>(
 
 /// One panel times one tile, in registers from the first feature to the last.
 #[inline(always)]
-fn multiply<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[T]) -> Product<T::Native<S>> {
+pub(super) fn multiply<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[T]) -> Product<T::Native<S>> {
     let lanes = T::Native::<S>::LEN;
     let mut sums = [[T::Native::<S>::splat(simd, T::ZERO); VECTORS]; TILE];
     for (atoms, samples) in panel.chunks_exact(VECTORS * lanes).zip(tile.chunks_exact(TILE)) {
@@ -158,7 +175,7 @@ fn multiply<S: Simd, T: Scalar>(simd: S, panel: &[T], tile: &[T]) -> Product<T::
 
 /// The same for two panels, with the same bits.
 #[inline(always)]
-fn multiply_pair<S: Simd, T: Scalar>(simd: S, (panel, other): (&[T], &[T]), tile: &[T]) -> [Product<T::Native<S>>; 2] {
+fn multiply_pair<S: Simd, T: Scalar>(simd: S, [panel, other]: [&[T]; 2], tile: &[T]) -> [Product<T::Native<S>>; 2] {
     let lanes = T::Native::<S>::LEN;
     let zero = T::Native::<S>::splat(simd, T::ZERO);
     let (mut sums, mut others) = ([[zero; VECTORS]; TILE], [[zero; VECTORS]; TILE]);

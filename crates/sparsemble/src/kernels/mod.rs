@@ -6,10 +6,11 @@
 //! and the correlations of the greedy coders are that pass with different epilogues.
 //!
 //! The kernels are written once, generic over the scalar and over the instruction set, on top of `fearless_simd`; the
-//! best instruction set of the machine (AVX-512, AVX2, SSE, NEON, wasm, portable) is chosen at run time. There is no
-//! `unsafe` here or anywhere else in the crate. Every function that takes a `simd` token must be `#[inline(always)]`:
-//! inlining is what carries the instruction set from the caller's `dispatch!` to the innermost loop. One step has a form of its
-//! own for AVX-512, which has an instruction for it: four products of bytes (`byte_maps.rs`).
+//! best instruction set of the machine (AVX-512, AVX2, SSE, NEON, wasm, portable) is chosen at run time. Every function that
+//! takes a `simd` token must be `#[inline(always)]`: inlining is what carries the instruction set from the caller's
+//! `dispatch!` to the innermost loop. Two steps have a form of their own besides: four products of bytes, for which AVX-512 has
+//! an instruction (`byte_maps.rs`), and the fused pass, for processors with an AVX-512 older than the one that `fearless_simd`
+//! serves (`wide.rs`, which has the only `unsafe` of the crate).
 
 mod aligned;
 mod best;
@@ -29,6 +30,8 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod vectors;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod wide;
 
 pub(crate) use aligned::Aligned;
 pub(crate) use best::Best;

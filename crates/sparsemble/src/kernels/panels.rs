@@ -51,6 +51,11 @@ impl<T: Scalar> Panels<T> {
         VECTORS * dispatch!(level, simd => lanes::<_, T>(simd))
     }
 
+    /// Atoms in a vector for this instruction set.
+    pub(crate) fn lanes(level: Level) -> usize {
+        Self::width(level) / VECTORS
+    }
+
     /// The instruction set the panels are laid out for.
     pub(crate) fn level(&self) -> Level {
         self.level

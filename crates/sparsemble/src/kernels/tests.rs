@@ -77,18 +77,19 @@ fn the_stored_product_is_the_plain_one() {
 fn energies_are_those_of_the_stored_product<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
     let (d, x) = (noise::<T>(rows, atoms, 9), noise::<T>(rows, samples, 10));
     let (panels, tiles) = packed(level, &d, &x);
-    // Two groups, whose panels take turns.
-    let groups: Vec<usize> = (0..panels.count()).map(|panel| panel % 2).collect();
+    // Two groups, whose vectors take turns.
+    let lanes = Panels::<T>::lanes(level);
+    let groups: Vec<usize> = (0..atoms.div_ceil(lanes)).map(|vector| vector % 2).collect();
+    let count = groups.len().min(2);
     let mut energies = Energies::new(&panels, groups, samples);
     for _ in 0..2 {
         energies.clear();
         correlate(&panels, &tiles, &mut energies);
     }
-    let width = Panels::<T>::width(level);
     for i in 0..samples {
-        assert_eq!(energies.of(i).len(), width * panels.count().min(2));
+        assert_eq!(energies.of(i).len(), lanes * count);
         for (lane, energy) in energies.of(i).iter().enumerate() {
-            let own = (0..atoms).filter(|j| j % (2 * width) == lane);
+            let own = (0..atoms).filter(|j| j % (2 * lanes) == lane);
             let plain: f64 = own.map(|j| plain_dot(d.column(j), x.column(i)).powi(2)).sum();
             let off = (energy.to_f64() - plain).abs();
             // Of a square of a product as large as it can be.

@@ -27,7 +27,7 @@ const STRIP: usize = 384;
 /// | `listening` | | 8 | turns in which they only learn from the picture | |
 /// | `period` | | 8 | turns from one lesson to the next | ≥ 2, even |
 /// | `prior_samples` | ν | 8 | how many patches of the picture count as much as what was known before | > 0 |
-/// | `stride` | | 3 | the distance between their patches | 1 to the side of a patch |
+/// | `stride` | | 4 | the distance between their patches | 1 to the side of a patch |
 ///
 /// Turns are numbered from 0. From number `listening` on, the even ones are those of the Gaussians: they estimate the patches of
 /// a grid that is shifted from turn to turn, each by the members that are likely for it, and average where patches overlap. All
@@ -83,7 +83,7 @@ impl BothPriors {
             listening: 8,
             period: 8,
             prior_samples: 8.0,
-            stride: side.min(3),
+            stride: side.min(4),
             learned: gaussians,
             adapted: None,
             heard: None,

@@ -7,6 +7,7 @@ use crate::degradation::{Degradation, Dense};
 use crate::eigen::Eigen;
 use crate::ensemble::strips::{STRIP, map_strips, piece, pieces};
 use crate::error::{Error, Result, expect_size};
+use crate::kernels::Columns;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
@@ -187,36 +188,46 @@ impl<T: Scalar> GaussianEstimator<T> {
     /// Writes the estimates of one strip, and how far they may be off if that is wanted; returns the multiply-adds.
     ///
     /// The strip itself is spent: what is measured of the mean is taken out of it.
-    pub(crate) fn strip(&self, strip: &mut Matrix<T>, values: &mut [T], mut spread: Option<&mut Vec<f64>>) -> u64 {
+    pub(crate) fn strip(&self, strip: &mut Matrix<T>, values: &mut [T], spread: Option<&mut Vec<f64>>) -> u64 {
         debug_assert!(strip.columns() <= STRIP);
         for c in 0..strip.columns() {
             strip.column_mut(c).iter_mut().zip(&self.measured_mean).for_each(|(z, mean)| *z -= *mean);
         }
         let mut scratch = self.members.scratch();
-        let n_features = self.members.n_features();
-        let [mut whole, mut part] = [(); 2].map(|()| vec![T::ZERO; self.members.padded()]);
-        let mut estimates = 0;
+        let mut says = vec![Vec::new(); self.members.count()];
         for start in (0..strip.columns()).step_by(BLOCK) {
-            let block: Range<usize> = start..(start + BLOCK).min(strip.columns());
-            let samples = block.clone().map(|c| strip.column(c));
+            let samples = (start..(start + BLOCK).min(strip.columns())).map(|c| strip.column(c));
             self.members.weigh(&mut scratch, samples, |slot, weights, _| {
-                let sample = strip.column(start + slot);
-                self.members.combine(weights, sample, &mut whole);
-                estimates += weights.len();
-                if let Some(spread) = &mut spread {
-                    let mut squares = 0.0;
-                    for &(k, weight) in weights {
-                        self.members.combine(&[(k, 1.0)], sample, &mut part);
-                        let apart = whole.iter().zip(&part).map(|(&a, &b)| (a - b).to_f64().powi(2)).sum::<f64>();
-                        squares += weight * (self.open[k] + apart);
-                    }
-                    spread.push(squares.sqrt());
+                for &(k, weight) in weights {
+                    says[k].push((start + slot, weight));
                 }
-                let out = &mut values[(start + slot) * n_features..][..n_features];
-                out.iter_mut().zip(&whole).for_each(|(out, &value)| *out = value + self.mean);
             });
         }
+        let mut found = self.members.estimates(strip.columns());
+        self.members.combine(&says, strip, &mut found);
+        if let Some(spread) = spread {
+            self.spread(&says, strip, &found, spread);
+        }
+        let n_features = self.members.n_features();
+        for (c, out) in values.chunks_exact_mut(n_features).take(strip.columns()).enumerate() {
+            out.iter_mut().zip(found.column(c)).for_each(|(out, &value)| *out = value + self.mean);
+        }
+        let estimates: usize = says.iter().map(Vec::len).sum();
         let compared = self.members.n_directions() * strip.columns();
         ((compared + estimates * n_features) * self.n_measurements()) as u64
+    }
+
+    /// Adds how far the estimates of one strip may be off: by what each member leaves open, and by how far it is from all of them.
+    fn spread(&self, says: &[Vec<(usize, f64)>], strip: &Matrix<T>, found: &Columns<T>, spread: &mut Vec<f64>) {
+        let mut squares = vec![0.0; strip.columns()];
+        let mut own = vec![T::ZERO; found.stride()];
+        for (k, says) in says.iter().enumerate() {
+            for &(slot, weight) in says {
+                self.members.estimate(k, strip.column(slot), &mut own);
+                let apart = found.padded(slot).iter().zip(&own).map(|(&a, &b)| (a - b).to_f64().powi(2)).sum::<f64>();
+                squares[slot] += weight * (self.open[k] + apart);
+            }
+        }
+        spread.extend(squares.into_iter().map(f64::sqrt));
     }
 }

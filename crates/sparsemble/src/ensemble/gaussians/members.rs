@@ -28,12 +28,12 @@ pub(super) struct Member {
     pub(super) gain: Matrix<f64>,
 }
 
-/// All members, packed for the pass: as many side by side as panels have lanes, so that those with about as many directions
+/// All members, packed for the pass: as many side by side as vectors have lanes, so that those with about as many directions
 /// that tell them apart come together.
 #[derive(Debug)]
 pub(super) struct Members<T> {
     panels: Panels<T>,
-    /// The group of each panel: members that lie side by side.
+    /// The group of each vector: members that lie side by side.
     groups: Vec<usize>,
     /// The members as they are packed. Where there are at most half as many as lanes, all of them follow once more, `parts` times
     /// altogether, each time with others of their directions.
@@ -73,24 +73,24 @@ impl<T: Scalar> Members<T> {
         let telling = |member: &Member| member.seen.values.iter().take_while(|value| **value > TELLING * floor).count();
         let mut order: Vec<usize> = (0..members.len()).collect();
         order.sort_by_key(|&k| std::cmp::Reverse(telling(&members[k])));
-        let width = Panels::<T>::width(best_level());
-        let (side_by_side, parts) = (width.min(members.len()), (width / members.len()).max(1));
+        let lanes = Panels::<T>::lanes(best_level());
+        let (side_by_side, parts) = (lanes.min(members.len()), (lanes / members.len()).max(1));
         let rows = members[0].gain.columns();
         let (mut groups, mut directions) = (Vec::new(), Vec::new());
         for (group, together) in order.chunks(side_by_side).enumerate() {
             // The first has the most; where nothing tells, the energies are zero.
-            for panel in 0..telling(&members[together[0]]).div_ceil(parts).max(1) {
+            for vector in 0..telling(&members[together[0]]).div_ceil(parts).max(1) {
                 groups.push(group);
-                for lane in 0..width {
+                for lane in 0..lanes {
                     let part = lane / side_by_side;
                     let member = together.get(lane % side_by_side).filter(|_| part < parts);
                     let seen = member.map(|&k| &members[k].seen);
-                    push_direction(seen, panel * parts + part, floor, rows, &mut directions);
+                    push_direction(seen, vector * parts + part, floor, rows, &mut directions);
                 }
             }
         }
         let direction = |j: usize| &directions[j * rows..][..rows];
-        let panels = Panels::pack(best_level(), (rows, groups.len() * width), direction, |_| T::ONE);
+        let panels = Panels::pack(best_level(), (rows, groups.len() * lanes), direction, |_| T::ONE);
         let log_det = |member: &Member| member.seen.values.iter().map(|value| value.ln()).sum::<f64>();
         let constant = |k: &usize| members[*k].log_weight - 0.5 * log_det(&members[*k]);
         let gains = columns_of(members.iter().map(|member| &member.gain), rows);
@@ -169,23 +169,43 @@ impl<T: Scalar> Members<T> {
         best.into_iter().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Writes the weighted sum of what the members make of a sample to `out`, which is [`padded`](Self::padded).
-    pub(super) fn combine(&self, weights: &[(usize, f64)], sample: &[T], out: &mut [T]) {
-        let terms = weights.iter().flat_map(|&(k, weight)| {
-            let factor = T::from_f64(-weight);
-            sample.iter().enumerate().map(move |(j, &value)| ((k * sample.len() + j) as u32, factor * value))
-        });
-        dispatch!(best_level(), simd => subtract_combination(simd, &self.gains, &terms, &self.nothing, out));
+    /// Adds to columns, which are [`estimates`](Self::estimates), what members make of the samples in the same places: of each
+    /// member the samples it has a say in, and how much. One member after the other, so that its gain is read once for all of them.
+    pub(super) fn combine(&self, says: &[Vec<(usize, f64)>], samples: &Matrix<T>, out: &mut Columns<T>) {
+        dispatch!(best_level(), simd => self.add_all(simd, says, samples, out));
+    }
+
+    #[inline(always)]
+    fn add_all<S: Simd>(&self, simd: S, says: &[Vec<(usize, f64)>], samples: &Matrix<T>, out: &mut Columns<T>) {
+        let mut before = vec![T::ZERO; out.stride()];
+        for (k, says) in says.iter().enumerate() {
+            for &(slot, weight) in says {
+                before.copy_from_slice(out.padded(slot));
+                self.add(simd, (k, weight), samples.column(slot), &before, out.padded_mut(slot));
+            }
+        }
+    }
+
+    /// Writes what one member makes of a sample to `out`, which is as long as a padded column of estimates.
+    pub(super) fn estimate(&self, k: usize, sample: &[T], out: &mut [T]) {
+        dispatch!(best_level(), simd => self.add(simd, (k, 1.0), sample, &self.nothing, out));
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&self, simd: S, (k, weight): (usize, f64), sample: &[T], before: &[T], out: &mut [T]) {
+        let factor = T::from_f64(-weight);
+        let term = |(j, &value): (usize, &T)| ((k * sample.len() + j) as u32, factor * value);
+        subtract_combination(simd, &self.gains, &sample.iter().enumerate().map(term), before, out);
+    }
+
+    /// Zeros, a column for each of so many estimates.
+    pub(super) fn estimates(&self, count: usize) -> Columns<T> {
+        Columns::zeros(self.n_features(), count)
     }
 
     /// M.
     pub(super) fn n_features(&self) -> usize {
         self.gains.rows()
-    }
-
-    /// The length of a padded estimate.
-    pub(super) fn padded(&self) -> usize {
-        self.gains.stride()
     }
 }
 

@@ -4,11 +4,14 @@ use fearless_simd::{Simd, dispatch};
 
 use crate::blocks::Run;
 use crate::error::Result;
-use crate::kernels::{Columns, axpy, best_level};
+use crate::kernels::{Columns, best_level, subtract_combination};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
 use crate::patch::remove_mean;
 use crate::scalar::Scalar;
+
+/// Samples that are added up in their own precision before the sums, which are in double precision, take them.
+const TOGETHER: usize = 64;
 
 /// The members that count for a sample, and how much.
 pub(super) type Weights = Vec<(u32, f32)>;
@@ -52,16 +55,22 @@ impl Scatter {
 
     #[inline(always)]
     fn add_all<S: Simd, T: Scalar>(&mut self, simd: S, samples: MatrixView<'_, T>, own: &[(usize, f64)]) {
-        let mut column = vec![T::ZERO; samples.rows()];
-        let mut sample = vec![0.0; self.sums.stride()];
-        for &(i, weight) in own {
-            samples.copy_column(i, &mut column);
-            remove_mean(&mut column);
-            sample.iter_mut().zip(&column).for_each(|(to, value)| *to = value.to_f64());
-            for c in 0..samples.rows() {
-                axpy(simd, weight * sample[c], &sample, self.sums.padded_mut(c));
+        let mut some = Columns::zeros(samples.rows(), TOGETHER);
+        let nothing = vec![T::ZERO; some.stride()];
+        let mut sum = nothing.clone();
+        for own in own.chunks(TOGETHER) {
+            for (slot, &(i, weight)) in own.iter().enumerate() {
+                let sample = some.padded_mut(slot);
+                samples.copy_column(i, sample);
+                remove_mean(&mut sample[..samples.rows()]);
+                self.mass += weight;
             }
-            self.mass += weight;
+            for c in 0..samples.rows() {
+                let factor = |slot: usize, weight: f64| T::from_f64(-weight) * some.column(slot)[c];
+                let terms = own.iter().enumerate().map(|(slot, &(_, weight))| (slot as u32, factor(slot, weight)));
+                subtract_combination(simd, &some, &terms, &nothing, &mut sum);
+                self.sums.padded_mut(c).iter_mut().zip(&sum).for_each(|(to, &value)| *to += value.to_f64());
+            }
         }
     }
 
