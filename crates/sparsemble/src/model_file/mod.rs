@@ -76,7 +76,7 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// The version of the training algorithms. Whoever changes a training so that the same samples and seed give other bits
 /// raises it: a checkpoint of another version is not resumed.
-pub const ALGORITHM_VERSION: u32 = 6;
+pub const ALGORITHM_VERSION: u32 = 7;
 
 /// What stands for the name of bytes in memory.
 const IN_MEMORY: &str = "the model";

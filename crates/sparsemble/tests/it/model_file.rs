@@ -120,7 +120,7 @@ fn a_file_tells_what_it_is_without_being_loaded() {
         ("data_samples", "1000"),
         ("phi", "projection:2"),
         ("parameter.lambda", "0.2"),
-        ("algorithm_version", "6"),
+        ("algorithm_version", "7"),
     ];
     for (key, value) in texts {
         assert_eq!(about.texts[key], value);
