@@ -17,7 +17,11 @@ impl Eigen {
     /// Of a symmetric matrix, of which the lower triangle is read.
     pub(crate) fn of_symmetric(matrix: &Matrix<f64>) -> Self {
         let size = matrix.columns();
-        let symmetric = Matrix::from_fn(size, size, |r, c| matrix.column(r.min(c))[r.max(c)]);
+        let lower = (0..size).flat_map(|c| &matrix.column(c)[c..]);
+        let largest = lower.fold(0.0_f64, |largest, x| largest.max(x.abs()));
+        // Near one, so that no square overflows or vanishes that counts; by a power of two, which rounds nothing.
+        let scale = if largest > 0.0 { largest.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 };
+        let symmetric = Matrix::from_fn(size, size, |r, c| matrix.column(r.min(c))[r.max(c)] / scale);
         let mut columns = Columns::copy_of(symmetric.view());
         let (mut diagonal, mut beside) = (vec![0.0; size], vec![0.0; size]);
         dispatch!(best_level(), simd => {
@@ -27,7 +31,7 @@ impl Eigen {
         let mut order: Vec<usize> = (0..size).collect();
         order.sort_by(|&i, &j| diagonal[j].total_cmp(&diagonal[i]).then(i.cmp(&j)));
         let vectors = Matrix::from_fn(size, size, |r, c| columns.column(order[c])[r]);
-        Self { values: order.into_iter().map(|j| diagonal[j]).collect(), vectors }
+        Self { values: order.into_iter().map(|j| scale * diagonal[j]).collect(), vectors }
     }
 }
 
@@ -90,7 +94,8 @@ fn make_diagonal<S: Simd>(simd: S, columns: &mut Columns<f64>, diagonal: &mut [f
     let mut steps = 0;
     while end > 1 {
         let negligible = |i: usize| {
-            beside[i].abs() <= f64::EPSILON * (diagonal[i].abs() + diagonal[i + 1].abs()).max(f64::MIN_POSITIVE)
+            // The largest entry is near one: what is nothing beside it is nothing, and its square need not be a number.
+            beside[i].abs() <= f64::EPSILON * (diagonal[i].abs() + diagonal[i + 1].abs()).max(f64::EPSILON)
         };
         if negligible(end - 2) || steps >= MAX_STEPS {
             beside[end - 2] = 0.0;
@@ -110,10 +115,10 @@ fn qr_step<S: Simd>(simd: S, columns: &mut Columns<f64>, diagonal: &mut [f64], b
     let last = diagonal.len() - 1;
     let half = (diagonal[last - 1] - diagonal[last]) / 2.0;
     let off = beside[last - 1];
-    let shift = diagonal[last] - off * off / (half + half.signum() * half.hypot(off));
+    let shift = diagonal[last] - off * off / (half + half.signum() * radius_of(half, off));
     let (mut x, mut z) = (diagonal[start] - shift, beside[start]);
     for k in start..last {
-        let radius = x.hypot(z);
+        let radius = radius_of(x, z);
         let (c, s) = if radius > 0.0 { (x / radius, z / radius) } else { (1.0, 0.0) };
         if k > start {
             beside[k - 1] = radius;
@@ -130,6 +135,12 @@ fn qr_step<S: Simd>(simd: S, columns: &mut Columns<f64>, diagonal: &mut [f64], b
         let (first, second) = columns.pair_mut(k, k + 1);
         rotate(simd, (c, -s), first, second);
     }
+}
+
+/// The length of a vector, of entries near one at most.
+#[inline(always)]
+fn radius_of(x: f64, z: f64) -> f64 {
+    (x * x + z * z).sqrt()
 }
 
 #[cfg(test)]
@@ -168,6 +179,10 @@ mod tests {
                 &format!("diagonal, size {size}"),
             );
             check(&Matrix::zeros(size, size), &format!("zeros, size {size}"));
+            for scale in [1e-200, 1e200] {
+                let far = |i: usize, j: usize| scale * wild(i, j);
+                check(&Matrix::from_fn(size, size, far), &format!("times {scale}, size {size}"));
+            }
         }
         assert!(Eigen::of_symmetric(&Matrix::zeros(0, 0)).values.is_empty());
     }

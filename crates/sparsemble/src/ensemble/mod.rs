@@ -30,6 +30,7 @@ pub use anchored::{
 pub(crate) use boost::CodedRound;
 pub(crate) use boost::own_atoms;
 pub use boost::{Boost, BoostedRound, Boosting, Round, Stop, Validation, weights_of_rounds};
+pub(crate) use gaussians::EstimatorScratch;
 pub use gaussians::{
     Estimate, GaussianEstimator, GaussianLearner, GaussianLearning, LocalGaussians, MeanPrior, SampleMean, Seen,
 };

@@ -28,8 +28,8 @@ pub(crate) type Product<V> = [[V; VECTORS]; TILE];
 /// panel to panel is passed along by value rather than kept in memory: a conditional store to memory is compiled to a
 /// masked store, which costs more than the whole product on some processors.
 pub(crate) trait Epilogue<T: Scalar> {
-    /// Whether the products of two panels are formed at once, where there are registers for both: worth it where little is
-    /// carried.
+    /// Whether the products of two panels are formed at once, where `pass_in_groups` is not needed anyway (see `wide.rs`) and there
+    /// are registers for both: worth it where little is carried.
     const PAIRS: bool = false;
 
     /// What is carried through a run.
@@ -124,6 +124,7 @@ pub(super) fn pass<S: Simd, T: Scalar, P, X>(
 }
 
 /// [`pass`], N panels at a time: what is read of the samples serves all of them, and their sums wait less for each other.
+#[expect(clippy::needless_range_loop, reason = "the compiler keeps the products in registers if it is written so")]
 #[inline(always)]
 fn pass_in_groups<S: Simd, T: Scalar, const N: usize>(
     simd: S,
@@ -142,10 +143,10 @@ fn pass_in_groups<S: Simd, T: Scalar, const N: usize>(
             for group in groups {
                 let products =
                     multiply_all(std::array::from_fn(|p| &group[p * panel_size..(p + 1) * panel_size]), tile);
-                for product in products {
-                    carry = epilogue.consume(simd, carry, (number, t * TILE), product);
-                    number += 1;
+                for p in 0..N {
+                    carry = epilogue.consume(simd, carry, (number + p, t * TILE), products[p]);
                 }
+                number += N;
             }
             for panel in rest.chunks_exact(panel_size) {
                 carry = epilogue.consume(simd, carry, (number, t * TILE), multiply::<_, T>(simd, panel, tile));
@@ -180,17 +181,17 @@ fn multiply_pair<S: Simd, T: Scalar>(simd: S, [panel, other]: [&[T]; 2], tile: &
     let zero = T::Native::<S>::splat(simd, T::ZERO);
     let (mut sums, mut others) = ([[zero; VECTORS]; TILE], [[zero; VECTORS]; TILE]);
     let atoms = panel.chunks_exact(VECTORS * lanes).zip(other.chunks_exact(VECTORS * lanes));
-    for ((atoms, more), samples) in atoms.zip(tile.chunks_exact(TILE)) {
+    for ((atoms, more), samples) in atoms.zip(tile.as_chunks::<TILE>().0) {
         let low = T::Native::<S>::from_slice(simd, &atoms[..lanes]);
         let high = T::Native::<S>::from_slice(simd, &atoms[lanes..]);
         let more_low = T::Native::<S>::from_slice(simd, &more[..lanes]);
         let more_high = T::Native::<S>::from_slice(simd, &more[lanes..]);
-        for ((sum, other), &sample) in sums.iter_mut().zip(&mut others).zip(samples) {
-            let sample = T::Native::<S>::splat(simd, sample);
-            sum[0] = low.mul_add(sample, sum[0]);
-            sum[1] = high.mul_add(sample, sum[1]);
-            other[0] = more_low.mul_add(sample, other[0]);
-            other[1] = more_high.mul_add(sample, other[1]);
+        for s in 0..TILE {
+            let sample = T::Native::<S>::splat(simd, samples[s]);
+            sums[s][0] = low.mul_add(sample, sums[s][0]);
+            sums[s][1] = high.mul_add(sample, sums[s][1]);
+            others[s][0] = more_low.mul_add(sample, others[s][0]);
+            others[s][1] = more_high.mul_add(sample, others[s][1]);
         }
     }
     [sums, others]

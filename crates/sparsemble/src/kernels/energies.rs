@@ -7,11 +7,11 @@ use super::correlate::{Epilogue, Product};
 use super::panels::{Panels, TILE, VECTORS};
 use crate::scalar::Scalar;
 
-/// Sums the squared correlations of each sample with the atoms of each *lane*: those at the same place in all vectors of a
-/// group. A lane is a subspace then, and no sum runs across lanes.
+/// Sums the squared correlations of each sample with the atoms of each *lane*: those at the same place in all vectors of the
+/// panels of a group. A lane is a subspace then, and no sum runs across lanes.
 #[derive(Debug)]
 pub(crate) struct Energies<T> {
-    /// The group of each vector, panel by panel.
+    /// The group of each panel.
     groups: Vec<usize>,
     /// Lanes of all groups.
     lanes: usize,
@@ -19,12 +19,10 @@ pub(crate) struct Energies<T> {
 }
 
 impl<T: Scalar> Energies<T> {
-    /// For up to `capacity` samples; `groups` has the group of each vector of atoms, from 0 on, but for those that fill up the
-    /// last panel.
-    pub(crate) fn new(panels: &Panels<T>, mut groups: Vec<usize>, capacity: usize) -> Self {
+    /// For up to `capacity` samples; `groups` has the group of each panel, from 0 on.
+    pub(crate) fn new(panels: &Panels<T>, groups: Vec<usize>, capacity: usize) -> Self {
         let (count, width) = panels.shape();
-        debug_assert_eq!(groups.len().div_ceil(VECTORS), count);
-        groups.resize(count * VECTORS, 0);
+        debug_assert_eq!(groups.len(), count);
         let lanes = width / VECTORS * groups.iter().max().map_or(0, |last| last + 1);
         Self { groups, lanes, sums: Aligned::zeros(lanes * capacity.next_multiple_of(TILE)) }
     }
@@ -40,24 +38,44 @@ impl<T: Scalar> Energies<T> {
     }
 }
 
+// All by index: iterators over a tile of vectors take it out of registers, and half of the time goes into what follows.
+#[expect(clippy::needless_range_loop, reason = "the compiler keeps the tile in registers if it is written so")]
 impl<T: Scalar> Energies<T> {
+    /// Where the sums of a group for a sample begin.
+    #[inline(always)]
+    fn at(&self, lanes: usize, group: usize, slot: usize) -> usize {
+        slot * self.lanes + group * lanes
+    }
+
     /// The sums of a group for a tile of samples.
     #[inline(always)]
     fn read<S: Simd>(&self, simd: S, group: usize, slot: usize) -> [T::Native<S>; TILE] {
-        let mut sums = [T::Native::<S>::splat(simd, T::ZERO); TILE];
-        let (lanes, slots) = (T::Native::<S>::LEN, self.sums[slot * self.lanes..].chunks_exact(self.lanes));
-        for (sum, slot) in sums.iter_mut().zip(slots) {
-            *sum = T::Native::<S>::from_slice(simd, &slot[group * lanes..][..lanes]);
+        let (lanes, zero) = (T::Native::<S>::LEN, T::Native::<S>::splat(simd, T::ZERO));
+        let mut sums = [zero; TILE];
+        for s in 0..TILE {
+            sums[s] = T::Native::<S>::from_slice(simd, &self.sums[self.at(lanes, group, slot + s)..][..lanes]);
         }
         sums
     }
 
     #[inline(always)]
-    fn write<S: Simd>(&mut self, sums: &[T::Native<S>; TILE], group: usize, slot: usize) {
-        let (lanes, slots) = (T::Native::<S>::LEN, self.sums[slot * self.lanes..].chunks_exact_mut(self.lanes));
-        for (sum, slot) in sums.iter().zip(slots) {
-            sum.store_slice(&mut slot[group * lanes..][..lanes]);
+    fn write<S: Simd>(&mut self, sums: [T::Native<S>; TILE], group: usize, slot: usize) {
+        let lanes = T::Native::<S>::LEN;
+        for s in 0..TILE {
+            let at = self.at(lanes, group, slot + s);
+            sums[s].store_slice(&mut self.sums[at..][..lanes]);
         }
+    }
+
+    /// The sums with the squares of a product.
+    #[inline(always)]
+    fn added<S: Simd>(mut sums: [T::Native<S>; TILE], product: Product<T::Native<S>>) -> [T::Native<S>; TILE] {
+        for s in 0..TILE {
+            for v in 0..VECTORS {
+                sums[s] = product[s][v].mul_add(product[s][v], sums[s]);
+            }
+        }
+        sums
     }
 }
 
@@ -69,7 +87,7 @@ impl<T: Scalar> Epilogue<T> for Energies<T> {
 
     #[inline(always)]
     fn open<S: Simd>(&self, simd: S, panel: usize, slot: usize) -> Self::Carry<S> {
-        let group = self.groups[panel * VECTORS];
+        let group = self.groups[panel];
         (group, self.read(simd, group, slot))
     }
 
@@ -81,21 +99,16 @@ impl<T: Scalar> Epilogue<T> for Energies<T> {
         (panel, slot): (usize, usize),
         product: Product<T::Native<S>>,
     ) -> Self::Carry<S> {
-        for v in 0..VECTORS {
-            let next = self.groups[panel * VECTORS + v];
-            if next != group {
-                self.write::<S>(&sums, group, slot);
-                (group, sums) = (next, self.read(simd, next, slot));
-            }
-            for (sum, correlations) in sums.iter_mut().zip(&product) {
-                *sum = correlations[v].mul_add(correlations[v], *sum);
-            }
+        let next = self.groups[panel];
+        if next != group {
+            self.write::<S>(sums, group, slot);
+            (group, sums) = (next, self.read(simd, next, slot));
         }
-        (group, sums)
+        (group, Self::added::<S>(sums, product))
     }
 
     #[inline(always)]
     fn close<S: Simd>(&mut self, _: S, (group, sums): Self::Carry<S>, _: usize, slot: usize) {
-        self.write::<S>(&sums, group, slot);
+        self.write::<S>(sums, group, slot);
     }
 }

@@ -45,9 +45,12 @@ pub(crate) use columns::Columns;
 pub(crate) use correlate::{Epilogue, Largest, Maxima, Product, Store, correlate, correlate_loose};
 pub(crate) use energies::Energies;
 pub(crate) use marks::Marks;
-pub(crate) use panels::{Panels, TILE, Tiles};
+pub(crate) use panels::{Panels, TILE, Tiles, VECTORS};
 pub(crate) use sweep::largest_left;
-pub(crate) use vectors::{axpy, dot, dots, few_dots, first_largest, rotate, subtract_combination};
+pub(crate) use vectors::{
+    COMBINED, add_combinations, add_outer_products, axpy, dot, dots, few_dots, first_largest, rotate,
+    subtract_combination,
+};
 
 /// The best instruction set of this machine.
 pub(crate) fn best_level() -> fearless_simd::Level {
@@ -55,7 +58,8 @@ pub(crate) fn best_level() -> fearless_simd::Level {
 }
 
 /// Every instruction set this machine can run, for tests, and the portable form last. Where every machine has vector
-/// instructions that form is compiled only because `crates/same-features` asks for it, and nothing else chooses it.
+/// instructions that form is compiled only because `crates/same-features` asks for it, and nothing else chooses it. With AVX-512 the
+/// fused pass of AVX2 is that of `wide.rs`, so its own is tested only where there is none.
 #[cfg(test)]
 pub(crate) fn all_levels() -> Vec<fearless_simd::Level> {
     let best = best_level();

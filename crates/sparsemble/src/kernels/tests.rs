@@ -77,9 +77,9 @@ fn the_stored_product_is_the_plain_one() {
 fn energies_are_those_of_the_stored_product<T: Scalar>(level: Level, rows: usize, atoms: usize, samples: usize) {
     let (d, x) = (noise::<T>(rows, atoms, 9), noise::<T>(rows, samples, 10));
     let (panels, tiles) = packed(level, &d, &x);
-    // Two groups, whose vectors take turns.
-    let lanes = Panels::<T>::lanes(level);
-    let groups: Vec<usize> = (0..atoms.div_ceil(lanes)).map(|vector| vector % 2).collect();
+    // Two groups, whose panels take turns.
+    let (lanes, width) = (Panels::<T>::lanes(level), Panels::<T>::width(level));
+    let groups: Vec<usize> = (0..atoms.div_ceil(width)).map(|panel| panel % 2).collect();
     let count = groups.len().min(2);
     let mut energies = Energies::new(&panels, groups, samples);
     for _ in 0..2 {
@@ -89,7 +89,7 @@ fn energies_are_those_of_the_stored_product<T: Scalar>(level: Level, rows: usize
     for i in 0..samples {
         assert_eq!(energies.of(i).len(), lanes * count);
         for (lane, energy) in energies.of(i).iter().enumerate() {
-            let own = (0..atoms).filter(|j| j % (2 * lanes) == lane);
+            let own = (0..atoms).filter(|j| j / width % 2 * lanes + j % lanes == lane);
             let plain: f64 = own.map(|j| plain_dot(d.column(j), x.column(i)).powi(2)).sum();
             let off = (energy.to_f64() - plain).abs();
             // Of a square of a product as large as it can be.
@@ -347,6 +347,28 @@ fn vector_kernels_are_the_plain_ones<S: Simd, T: Scalar>(simd: S, rows: usize, a
         assert!((added[r].to_f64() - x[r].to_f64()).abs() <= 6.0 * tolerance::<T>(atoms));
     }
     assert!(out[rows..].iter().all(|value| value.abs() <= T::ZERO));
+
+    let mut sums = Columns::zeros(rows, rows);
+    let count = atoms - atoms / 3;
+    add_outer_products(simd, (&columns, &columns), count, &mut sums);
+    for (i, j) in (0..rows).step_by(3).flat_map(|i| (0..rows).map(move |j| (i, j))) {
+        let plain: f64 = (0..count).map(|a| d.column(a)[i].to_f64() * d.column(a)[j].to_f64()).sum();
+        assert!((sums.column(i)[j] - plain).abs() <= tolerance::<T>(atoms), "{i}, {j}");
+    }
+
+    // The first sample twice, and the last column of the output stays as it is.
+    let [first, last] = [0, atoms - 1].map(|a| noise::<T>(atoms.min(5), 1, a as u32 + 9).into_vec());
+    let mut combined = Columns::zeros(rows, 3);
+    let places = [(0, T::ONE), (1, T::from_f64(0.5)), (0, T::from_f64(2.0))];
+    let from = atoms - first.len();
+    add_combinations(simd, (&columns, from), [&first, &last, &first], places, &mut combined);
+    for r in 0..rows {
+        let plain = |x: &[T]| (0..x.len()).map(|j| x[j].to_f64() * d.column(from + j)[r].to_f64()).sum::<f64>();
+        for (slot, expected) in [3.0 * plain(&first), 0.5 * plain(&last), 0.0].into_iter().enumerate() {
+            let found = combined.column(slot)[r].to_f64();
+            assert!((found - expected).abs() <= 6.0 * tolerance::<T>(atoms), "{slot}: {found} for {expected}");
+        }
+    }
 
     let mut pair = [x.to_vec(), out.clone()];
     let [first, second] = &mut pair;

@@ -150,6 +150,116 @@ pub(crate) fn rotate<S: Simd, T: Scalar>(simd: S, (cosine, sine): (T, T), x: &mu
     }
 }
 
+/// Rows of a product that are summed up side by side.
+const ROWS: usize = 2;
+
+/// Adds Σ a·bᵀ over the first `count` columns a and b to `out`, whose columns are as many as a is long: each sum in the
+/// precision of the columns, before the one it is added to.
+#[inline(always)]
+pub(crate) fn add_outer_products<S: Simd, T: Scalar>(
+    simd: S,
+    (a, b): (&Columns<T>, &Columns<T>),
+    count: usize,
+    out: &mut Columns<f64>,
+) {
+    let stride = b.stride();
+    let strip = HALF_STRIP * T::Native::<S>::LEN;
+    let wide = stride - stride % strip;
+    for first in (0..out.count()).step_by(ROWS) {
+        for start in (0..wide).step_by(strip) {
+            add_outer_strip::<S, T, HALF_STRIP>(simd, (a, b), count, (first, start), out);
+        }
+        for start in (wide..stride).step_by(T::Native::<S>::LEN) {
+            add_outer_strip::<S, T, 1>(simd, (a, b), count, (first, start), out);
+        }
+    }
+}
+
+/// The same for a few rows from `first` on and `N` vectors from `start` on.
+#[inline(always)]
+fn add_outer_strip<S: Simd, T: Scalar, const N: usize>(
+    simd: S,
+    (a, b): (&Columns<T>, &Columns<T>),
+    count: usize,
+    (first, start): (usize, usize),
+    out: &mut Columns<f64>,
+) {
+    let lanes = T::Native::<S>::LEN;
+    let mut sums = [[T::Native::<S>::splat(simd, T::ZERO); N]; ROWS];
+    // Padding makes every column long enough.
+    let factors = a.chunks().0.as_flattened().chunks_exact(a.stride()).map(|a| &a[first..first + ROWS]);
+    let vectors = b.chunks().0.as_flattened().chunks_exact(b.stride()).map(|b| &b[start..start + N * lanes]);
+    for (factors, vectors) in factors.zip(vectors).take(count) {
+        for (v, vector) in vectors.chunks_exact(lanes).enumerate() {
+            let vector = T::Native::<S>::from_slice(simd, vector);
+            for (sums, &factor) in sums.iter_mut().zip(factors) {
+                sums[v] = vector.mul_add(T::Native::<S>::splat(simd, factor), sums[v]);
+            }
+        }
+    }
+    for (row, sums) in (first..out.count()).zip(&sums) {
+        let out = out.padded_mut(row)[start..start + N * lanes].chunks_exact_mut(lanes);
+        for (out, sum) in out.zip(sums) {
+            out.iter_mut().zip(sum.as_slice()).for_each(|(out, sum)| *out += sum.to_f64());
+        }
+    }
+}
+
+/// Samples that are combined with the same columns side by side.
+pub(crate) const COMBINED: usize = 3;
+
+/// Adds w · Σ x_j·d_j to some columns of `out`, for as many samples x as are [`COMBINED`], each with its weight w and its place; d
+/// are columns from `first` on, one for each entry of a sample.
+#[inline(always)]
+pub(crate) fn add_combinations<S: Simd, T: Scalar>(
+    simd: S,
+    (columns, first): (&Columns<T>, usize),
+    samples: [&[T]; COMBINED],
+    places: [(usize, T); COMBINED],
+    out: &mut Columns<T>,
+) {
+    let (stride, lanes) = (columns.stride(), T::Native::<S>::LEN);
+    let columns = &columns.chunks().0.as_flattened()[first * stride..];
+    let wide = stride - stride % (HALF_STRIP * lanes);
+    for start in (0..wide).step_by(HALF_STRIP * lanes) {
+        add_combined_strip::<S, T, HALF_STRIP>(simd, (columns, stride, start), samples, places, out);
+    }
+    for start in (wide..stride).step_by(lanes) {
+        add_combined_strip::<S, T, 1>(simd, (columns, stride, start), samples, places, out);
+    }
+}
+
+/// The same for `N` vectors of rows from `start` on.
+#[inline(always)]
+fn add_combined_strip<S: Simd, T: Scalar, const N: usize>(
+    simd: S,
+    (columns, stride, start): (&[T], usize, usize),
+    [a, b, c]: [&[T]; COMBINED],
+    places: [(usize, T); COMBINED],
+    out: &mut Columns<T>,
+) {
+    let lanes = T::Native::<S>::LEN;
+    let mut sums = [[T::Native::<S>::splat(simd, T::ZERO); N]; COMBINED];
+    // Side by side and not by index, so that no index has to be checked.
+    let samples = a.iter().zip(b).zip(c);
+    for (column, ((a, b), c)) in columns.chunks_exact(stride).zip(samples) {
+        let column = &column[start..start + N * lanes];
+        let factors = [a, b, c].map(|&x| T::Native::<S>::splat(simd, x));
+        for (v, part) in column.chunks_exact(lanes).enumerate() {
+            let part = T::Native::<S>::from_slice(simd, part);
+            for (sums, factor) in sums.iter_mut().zip(factors) {
+                sums[v] = part.mul_add(factor, sums[v]);
+            }
+        }
+    }
+    for (sums, (place, weight)) in sums.iter().zip(places) {
+        let weight = T::Native::<S>::splat(simd, weight);
+        for (sum, out) in sums.iter().zip(out.padded_mut(place)[start..start + N * lanes].chunks_exact_mut(lanes)) {
+            sum.mul_add(weight, T::Native::<S>::from_slice(simd, out)).store_slice(out);
+        }
+    }
+}
+
 /// out = x − Σ a·d over the terms (d, a), each strip of rows in registers from the first term to the last.
 #[inline(always)]
 pub(crate) fn subtract_combination<S: Simd, T: Scalar>(

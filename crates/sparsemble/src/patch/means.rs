@@ -1,6 +1,9 @@
 //! The mean of each patch, taken out before coding and put back after.
 
+use fearless_simd::{Simd, dispatch};
+
 use crate::error::{Result, expect_size};
+use crate::kernels::best_level;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 use crate::sums::total;
@@ -32,6 +35,11 @@ pub(crate) fn remove_mean<T: Scalar>(patch: &mut [T]) -> f64 {
 }
 
 fn shift<T: Scalar>(patch: &mut [T], by: f64) {
+    dispatch!(best_level(), simd => shift_by(simd, patch, by));
+}
+
+#[inline(always)]
+fn shift_by<S: Simd, T: Scalar>(_: S, patch: &mut [T], by: f64) {
     for value in patch {
         *value = T::from_f64(value.to_f64() + by);
     }

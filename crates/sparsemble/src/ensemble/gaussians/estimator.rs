@@ -12,7 +12,7 @@ use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
 use super::LocalGaussians;
-use super::members::{BLOCK, Member, Members};
+use super::members::{BLOCK, Member, Members, Scratch};
 
 /// How samples are seen.
 ///
@@ -101,10 +101,19 @@ impl<T: Scalar> LocalGaussians<T> {
         Ok(Dense::of(phi)?.matrix().converted())
     }
 
-    /// The members as samples without mean and noise of this deviation are seen by them.
+    /// The members as samples without mean and noise of this deviation are seen by them, for weights and not for estimates.
     pub(super) fn members(&self, noise: f64, run: Run<'_>) -> Result<Members<T>> {
-        let seen = Seen { phi: None, noise, mean: SampleMean::Removed };
-        Ok(Members::new(&self.seen_through(None, &seen, run)?.0))
+        let member = |(): &mut (), k: Range<usize>| {
+            let (log_weight, seen) = (self.weights()[k.start].ln(), self.seen_plainly(k.start, noise * noise));
+            Ok(Member { log_weight, seen, gain: Matrix::zeros(0, self.n_features()) })
+        };
+        Ok(Members::new(&run.silent().map_blocks(self.count(), 1, || (), member)?))
+    }
+
+    /// What is seen of the samples of a member that have no mean and noise of this variance: its eigenvectors are known already.
+    fn seen_plainly(&self, k: usize, noise: f64) -> Eigen {
+        let Eigen { values, vectors } = &self.eigen()[k];
+        Eigen { values: values.iter().map(|value| value + noise).collect(), vectors: vectors.clone() }
     }
 
     /// All members, each with the expected squared error of its estimates.
@@ -113,22 +122,20 @@ impl<T: Scalar> LocalGaussians<T> {
         phi: Option<&Matrix<f64>>,
         seen: &Seen<'_, T>,
         run: Run<'_>,
-    ) -> Result<(Vec<Member>, Vec<f64>)> {
+    ) -> Result<(Vec<Member<T>>, Vec<f64>)> {
         let one = |(): &mut (), k: Range<usize>| Ok(self.member(k.start, phi, seen));
         Ok(run.silent().map_blocks(self.count(), 1, || (), one)?.into_iter().unzip())
     }
 
     /// One member and the expected squared error of its estimates.
-    fn member(&self, k: usize, phi: Option<&Matrix<f64>>, seen: &Seen<'_, T>) -> (Member, f64) {
+    fn member(&self, k: usize, phi: Option<&Matrix<f64>>, seen: &Seen<'_, T>) -> (Member<T>, f64) {
         let log_weight = self.weights()[k].ln();
         let noise = seen.noise * seen.noise;
         if let (None, SampleMean::Removed) = (phi, seen.mean) {
-            // The eigenvectors are known already.
             let own = &self.eigen()[k];
-            let values = own.values.iter().map(|value| value + noise).collect();
             let open = own.values.iter().map(|value| value * noise / (value + noise)).sum();
-            let gain = own.map(|value| value / (value + noise));
-            return (Member { log_weight, seen: Eigen { values, vectors: own.vectors.clone() }, gain }, open);
+            let gain = own.map(|value| value / (value + noise)).view().converted();
+            return (Member { log_weight, seen: self.seen_plainly(k, noise), gain }, open);
         }
         let mut covariance = self.covariances()[k].view().converted::<f64>();
         if seen.mean == SampleMean::Unknown {
@@ -150,7 +157,7 @@ impl<T: Scalar> LocalGaussians<T> {
         let explained: f64 = (0..gain.columns())
             .map(|n| gain.column(n).iter().enumerate().map(|(i, g)| g * crossed.column(i)[n]).sum::<f64>())
             .sum();
-        (Member { log_weight, seen, gain }, (total - explained).max(0.0))
+        (Member { log_weight, seen, gain: gain.view().converted() }, (total - explained).max(0.0))
     }
 }
 
@@ -178,35 +185,49 @@ impl<T: Scalar> GaussianEstimator<T> {
         let pieces = pieces(&mut values);
         let spread = map_strips(measurements, run, |mut strip, range, _| {
             let mut spread = Vec::with_capacity(strip.columns());
-            self.strip(&mut strip, &mut piece(&pieces, range.start), Some(&mut spread));
+            self.strip(&mut self.scratch(), &mut strip, &mut piece(&pieces, range.start), Some(&mut spread));
             Ok(spread)
         })?;
         drop(pieces);
         Ok(Estimate { values, spread: spread.into_iter().flatten().collect() })
     }
 
+    /// What a thread needs for a strip.
+    pub(crate) fn scratch(&self) -> EstimatorScratch<T> {
+        EstimatorScratch {
+            weighing: self.members.scratch(),
+            says: vec![Vec::new(); self.members.count()],
+            found: self.members.estimates(STRIP),
+        }
+    }
+
     /// Writes the estimates of one strip, and how far they may be off if that is wanted; returns the multiply-adds.
     ///
     /// The strip itself is spent: what is measured of the mean is taken out of it.
-    pub(crate) fn strip(&self, strip: &mut Matrix<T>, values: &mut [T], spread: Option<&mut Vec<f64>>) -> u64 {
+    pub(crate) fn strip(
+        &self,
+        EstimatorScratch { weighing, says, found }: &mut EstimatorScratch<T>,
+        strip: &mut Matrix<T>,
+        values: &mut [T],
+        spread: Option<&mut Vec<f64>>,
+    ) -> u64 {
         debug_assert!(strip.columns() <= STRIP);
         for c in 0..strip.columns() {
             strip.column_mut(c).iter_mut().zip(&self.measured_mean).for_each(|(z, mean)| *z -= *mean);
         }
-        let mut scratch = self.members.scratch();
-        let mut says = vec![Vec::new(); self.members.count()];
+        says.iter_mut().for_each(Vec::clear);
         for start in (0..strip.columns()).step_by(BLOCK) {
             let samples = (start..(start + BLOCK).min(strip.columns())).map(|c| strip.column(c));
-            self.members.weigh(&mut scratch, samples, |slot, weights, _| {
+            self.members.weigh(weighing, samples, |slot, weights, _| {
                 for &(k, weight) in weights {
                     says[k].push((start + slot, weight));
                 }
             });
         }
-        let mut found = self.members.estimates(strip.columns());
-        self.members.combine(&says, strip, &mut found);
+        (0..strip.columns()).for_each(|c| found.padded_mut(c).fill(T::ZERO));
+        self.members.combine(says, strip, found);
         if let Some(spread) = spread {
-            self.spread(&says, strip, &found, spread);
+            self.spread(says, strip, found, spread);
         }
         let n_features = self.members.n_features();
         for (c, out) in values.chunks_exact_mut(n_features).take(strip.columns()).enumerate() {
@@ -220,14 +241,27 @@ impl<T: Scalar> GaussianEstimator<T> {
     /// Adds how far the estimates of one strip may be off: by what each member leaves open, and by how far it is from all of them.
     fn spread(&self, says: &[Vec<(usize, f64)>], strip: &Matrix<T>, found: &Columns<T>, spread: &mut Vec<f64>) {
         let mut squares = vec![0.0; strip.columns()];
-        let mut own = vec![T::ZERO; found.stride()];
+        let mut own = self.members.estimates(STRIP);
+        let mut says_alone = vec![Vec::new(); says.len()];
         for (k, says) in says.iter().enumerate() {
+            says_alone[k] = says.iter().map(|&(slot, _)| (slot, 1.0)).collect();
+            self.members.combine(&says_alone, strip, &mut own);
             for &(slot, weight) in says {
-                self.members.estimate(k, strip.column(slot), &mut own);
-                let apart = found.padded(slot).iter().zip(&own).map(|(&a, &b)| (a - b).to_f64().powi(2)).sum::<f64>();
-                squares[slot] += weight * (self.open[k] + apart);
+                let apart = found.column(slot).iter().zip(own.column(slot)).map(|(&a, &b)| (a - b).to_f64().powi(2));
+                squares[slot] += weight * (self.open[k] + apart.sum::<f64>());
+                own.padded_mut(slot).fill(T::ZERO);
             }
+            says_alone[k].clear();
         }
         spread.extend(squares.into_iter().map(f64::sqrt));
     }
+}
+
+/// What a thread needs to estimate a strip.
+pub(crate) struct EstimatorScratch<T> {
+    weighing: Scratch<T>,
+    /// Of each member the samples it has a say in, and how much.
+    says: Vec<Vec<(usize, f64)>>,
+    /// The estimates without their mean.
+    found: Columns<T>,
 }

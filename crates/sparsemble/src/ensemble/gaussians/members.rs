@@ -1,9 +1,9 @@
 //! All members against a block of samples: how likely each is, and what it says.
 
-use fearless_simd::{Simd, dispatch};
+use fearless_simd::{dispatch, prelude::*};
 
 use crate::eigen::Eigen;
-use crate::kernels::{Columns, Energies, Panels, Tiles, best_level, correlate, subtract_combination};
+use crate::kernels::{COMBINED, Columns, Energies, Panels, Tiles, VECTORS, add_combinations, best_level, correlate};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 use crate::sums::product;
@@ -19,13 +19,13 @@ const TELLING: f64 = 1.2;
 const NEGLIGIBLE: f64 = 1e-3;
 
 /// One member as seen through Φ: z ~ N(0, S), and the best linear estimate of x from z.
-pub(super) struct Member {
+pub(super) struct Member<T> {
     /// log π.
     pub(super) log_weight: f64,
     /// The eigenvectors of S, N × N.
     pub(super) seen: Eigen,
-    /// The estimate is this matrix times z, M × N.
-    pub(super) gain: Matrix<f64>,
+    /// The estimate is this matrix times z, M × N; no row if there are to be no estimates.
+    pub(super) gain: Matrix<T>,
 }
 
 /// All members, packed for the pass: as many side by side as vectors have lanes, so that those with about as many directions
@@ -33,7 +33,7 @@ pub(super) struct Member {
 #[derive(Debug)]
 pub(super) struct Members<T> {
     panels: Panels<T>,
-    /// The group of each vector: members that lie side by side.
+    /// The group of each panel: members that lie side by side in all of its vectors.
     groups: Vec<usize>,
     /// The members as they are packed. Where there are at most half as many as lanes, all of them follow once more, `parts` times
     /// altogether, each time with others of their directions.
@@ -47,8 +47,6 @@ pub(super) struct Members<T> {
     inverse_floor: f64,
     /// The gains of all members side by side, M × (K·N).
     gains: Columns<T>,
-    /// Zeros, as long as a padded estimate.
-    nothing: Vec<T>,
 }
 
 /// What a thread needs for a block.
@@ -67,10 +65,11 @@ impl<T: Scalar> Members<T> {
     ///
     /// log N(z; 0, S) = const − ½ log det S + ½ Σ_j (1/s − 1/λ_j)(v_jᵀz)² with s the smallest eigenvalue of all, and
     /// the constant the same for all members: eigenvectors with λ_j near s cost nothing.
-    pub(super) fn new(members: &[Member]) -> Self {
-        let least = |member: &Member| member.seen.values.last().copied().unwrap_or(1.0);
+    pub(super) fn new(members: &[Member<T>]) -> Self {
+        let least = |member: &Member<T>| member.seen.values.last().copied().unwrap_or(1.0);
         let floor = members.iter().map(least).fold(f64::INFINITY, f64::min).max(f64::MIN_POSITIVE);
-        let telling = |member: &Member| member.seen.values.iter().take_while(|value| **value > TELLING * floor).count();
+        let telling =
+            |member: &Member<T>| member.seen.values.iter().take_while(|value| **value > TELLING * floor).count();
         let mut order: Vec<usize> = (0..members.len()).collect();
         order.sort_by_key(|&k| std::cmp::Reverse(telling(&members[k])));
         let lanes = Panels::<T>::lanes(best_level());
@@ -79,8 +78,9 @@ impl<T: Scalar> Members<T> {
         let (mut groups, mut directions) = (Vec::new(), Vec::new());
         for (group, together) in order.chunks(side_by_side).enumerate() {
             // The first has the most; where nothing tells, the energies are zero.
-            for vector in 0..telling(&members[together[0]]).div_ceil(parts).max(1) {
-                groups.push(group);
+            let vectors = telling(&members[together[0]]).div_ceil(parts).max(1);
+            groups.resize(groups.len() + vectors.div_ceil(VECTORS), group);
+            for vector in 0..vectors.next_multiple_of(VECTORS) {
                 for lane in 0..lanes {
                     let part = lane / side_by_side;
                     let member = together.get(lane % side_by_side).filter(|_| part < parts);
@@ -90,8 +90,8 @@ impl<T: Scalar> Members<T> {
             }
         }
         let direction = |j: usize| &directions[j * rows..][..rows];
-        let panels = Panels::pack(best_level(), (rows, groups.len() * lanes), direction, |_| T::ONE);
-        let log_det = |member: &Member| member.seen.values.iter().map(|value| value.ln()).sum::<f64>();
+        let panels = Panels::pack(best_level(), (rows, groups.len() * VECTORS * lanes), direction, |_| T::ONE);
+        let log_det = |member: &Member<T>| member.seen.values.iter().map(|value| value.ln()).sum::<f64>();
         let constant = |k: &usize| members[*k].log_weight - 0.5 * log_det(&members[*k]);
         let gains = columns_of(members.iter().map(|member| &member.gain), rows);
         Self {
@@ -102,7 +102,6 @@ impl<T: Scalar> Members<T> {
             constants: order.iter().map(constant).collect(),
             order,
             inverse_floor: 1.0 / floor,
-            nothing: vec![T::ZERO; gains.stride()],
             gains,
         }
     }
@@ -147,26 +146,48 @@ impl<T: Scalar> Members<T> {
         correlate(&self.panels, &scratch.tiles, &mut scratch.energies);
         for slot in 0..scratch.squares.len() {
             let Scratch { energies, squares, weights, scores, .. } = scratch;
-            let best = dispatch!(best_level(), simd => self.score(simd, energies.of(slot), scores));
-            let evidence = posterior(scores, best, &self.order, weights);
+            let best = dispatch!(best_level(), simd => {
+                let best = self.score(simd, energies.of(slot), scores);
+                self.choose(simd, best + NEGLIGIBLE.ln(), scores, weights);
+                best
+            });
+            let evidence = posterior(best, weights);
             take(slot, weights, evidence - 0.5 * self.inverse_floor * squares[slot]);
         }
     }
 
-    /// Writes the log likelihoods of all members, in their order, and returns the largest.
+    /// Writes the log likelihoods of all members, in their order and filled up to whole vectors, and returns the largest.
     #[inline(always)]
-    fn score<S: Simd>(&self, _: S, energies: &[T], scores: &mut Vec<f64>) -> f64 {
-        scores.clear();
-        scores.extend_from_slice(&self.constants);
-        for part in energies.chunks_exact(self.count()).take(self.parts) {
+    fn score<S: Simd>(&self, simd: S, energies: &[T], scores: &mut Vec<f64>) -> f64 {
+        let (count, lanes) = (self.count(), S::f64s::LEN);
+        scores.resize(count.next_multiple_of(lanes), f64::NEG_INFINITY);
+        for ((score, constant), energy) in scores.iter_mut().zip(&self.constants).zip(energies) {
+            *score = constant + 0.5 * energy.to_f64();
+        }
+        for part in energies.chunks_exact(count).take(self.parts).skip(1) {
             scores.iter_mut().zip(part).for_each(|(score, energy)| *score += 0.5 * energy.to_f64());
         }
-        // Some maxima side by side, which do not wait for each other.
-        let mut best = [f64::NEG_INFINITY; 8];
-        for scores in scores.chunks(best.len()) {
-            best.iter_mut().zip(scores).for_each(|(best, &score)| *best = if score > *best { score } else { *best });
+        let mut best = S::f64s::splat(simd, f64::NEG_INFINITY);
+        for scores in scores.chunks_exact(lanes) {
+            // In this order, in which what is no number is passed over.
+            best = S::f64s::from_slice(simd, scores).max(best);
         }
-        best.into_iter().fold(f64::NEG_INFINITY, f64::max)
+        best.reduce_max()
+    }
+
+    /// Lists the members whose log likelihoods are above `least`, with these.
+    #[inline(always)]
+    fn choose<S: Simd>(&self, simd: S, least: f64, scores: &[f64], weights: &mut Vec<(usize, f64)>) {
+        weights.clear();
+        let (lanes, least) = (S::f64s::LEN, S::f64s::splat(simd, least));
+        for (v, part) in scores.chunks_exact(lanes).enumerate() {
+            let mut hits = S::f64s::from_slice(simd, part).simd_gt(least).to_bitmask();
+            while hits != 0 {
+                let lane = hits.trailing_zeros() as usize;
+                hits &= hits - 1;
+                weights.push((self.order[v * lanes + lane], part[lane]));
+            }
+        }
     }
 
     /// Adds to columns, which are [`estimates`](Self::estimates), what members make of the samples in the same places: of each
@@ -177,25 +198,17 @@ impl<T: Scalar> Members<T> {
 
     #[inline(always)]
     fn add_all<S: Simd>(&self, simd: S, says: &[Vec<(usize, f64)>], samples: &Matrix<T>, out: &mut Columns<T>) {
-        let mut before = vec![T::ZERO; out.stride()];
         for (k, says) in says.iter().enumerate() {
-            for &(slot, weight) in says {
-                before.copy_from_slice(out.padded(slot));
-                self.add(simd, (k, weight), samples.column(slot), &before, out.padded_mut(slot));
+            for some in says.chunks(COMBINED) {
+                // A short last part adds nothing a few times more.
+                let places = std::array::from_fn(|i| match some.get(i) {
+                    Some(&(slot, weight)) => (slot, T::from_f64(weight)),
+                    None => (some[0].0, T::ZERO),
+                });
+                let samples = places.map(|(slot, _)| samples.column(slot));
+                add_combinations(simd, (&self.gains, k * samples[0].len()), samples, places, out);
             }
         }
-    }
-
-    /// Writes what one member makes of a sample to `out`, which is as long as a padded column of estimates.
-    pub(super) fn estimate(&self, k: usize, sample: &[T], out: &mut [T]) {
-        dispatch!(best_level(), simd => self.add(simd, (k, 1.0), sample, &self.nothing, out));
-    }
-
-    #[inline(always)]
-    fn add<S: Simd>(&self, simd: S, (k, weight): (usize, f64), sample: &[T], before: &[T], out: &mut [T]) {
-        let factor = T::from_f64(-weight);
-        let term = |(j, &value): (usize, &T)| ((k * sample.len() + j) as u32, factor * value);
-        subtract_combination(simd, &self.gains, &sample.iter().enumerate().map(term), before, out);
     }
 
     /// Zeros, a column for each of so many estimates.
@@ -209,14 +222,12 @@ impl<T: Scalar> Members<T> {
     }
 }
 
-/// The weights of the members that count, by their log likelihoods in this order and the best of them; returns the log of the
-/// sum.
-fn posterior(scores: &[f64], best: f64, order: &[usize], weights: &mut Vec<(usize, f64)>) -> f64 {
-    weights.clear();
-    // Of most members this is known without an exponential.
-    let least = best + NEGLIGIBLE.ln();
-    let near = scores.iter().zip(order).filter(|(score, _)| **score > least);
-    weights.extend(near.map(|(score, &k)| (k, (score - best).exp())));
+/// Makes the log likelihoods of the members that count, the best of which is given, their weights; returns the log of the sum.
+fn posterior(best: f64, weights: &mut [(usize, f64)]) -> f64 {
+    for (_, weight) in weights.iter_mut() {
+        // Most samples have one member, and need no exponential.
+        *weight = if *weight < best { (*weight - best).exp() } else { 1.0 };
+    }
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     for (_, weight) in weights.iter_mut() {
         *weight /= total;
@@ -236,12 +247,12 @@ fn push_direction<T: Scalar>(member: Option<&Eigen>, j: usize, floor: f64, rows:
     }
 }
 
-fn columns_of<'a, T: Scalar>(gains: impl Iterator<Item = &'a Matrix<f64>> + Clone, rows: usize) -> Columns<T> {
+fn columns_of<'a, T: Scalar>(gains: impl Iterator<Item = &'a Matrix<T>> + Clone, rows: usize) -> Columns<T> {
     let n_features = gains.clone().next().map_or(0, Matrix::rows);
     let mut columns = Columns::zeros(n_features, gains.clone().count() * rows);
     let all = gains.flat_map(|gain| (0..rows).map(|j| gain.column(j)));
     for (c, column) in all.enumerate() {
-        columns.padded_mut(c).iter_mut().zip(column).for_each(|(to, &value)| *to = T::from_f64(value));
+        columns.padded_mut(c)[..n_features].copy_from_slice(column);
     }
     columns
 }

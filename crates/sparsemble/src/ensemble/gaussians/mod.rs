@@ -17,6 +17,7 @@ mod learner;
 mod members;
 mod scatter;
 
+pub(crate) use estimator::EstimatorScratch;
 pub use estimator::{Estimate, GaussianEstimator, SampleMean, Seen};
 pub use learner::{GaussianLearner, GaussianLearning};
 

@@ -1,16 +1,20 @@
 //! How the samples of a member are spread: what its covariance is fitted to.
 
+use std::cmp::Reverse;
+use std::ops::Range;
+
 use fearless_simd::{Simd, dispatch};
 
 use crate::blocks::Run;
 use crate::error::Result;
-use crate::kernels::{Columns, best_level, subtract_combination};
+use crate::kernels::{Columns, add_outer_products, best_level};
 use crate::masses::Masses;
 use crate::matrix::{Matrix, MatrixView};
 use crate::patch::remove_mean;
 use crate::scalar::Scalar;
 
-/// Samples that are added up in their own precision before the sums, which are in double precision, take them.
+/// Samples that are added up in their own precision before the sums, which are in double precision, take them: the squares of
+/// samples must be within its range.
 const TOGETHER: usize = 64;
 
 /// The members that count for a sample, and how much.
@@ -40,37 +44,34 @@ impl Scatter {
                 own[k as usize].push((i, mass * f64::from(weight)));
             }
         }
+        // The members with most samples first, so that no thread begins with one when all others are done.
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by_key(|&k| Reverse(own[k].len()));
         // One member at a time: its sum has one order, whatever the threads.
-        run.map_blocks(
-            count,
-            1,
-            || (),
-            |(), member| {
-                let mut scatter = Self { sums: Columns::zeros(samples.rows(), samples.rows()), mass: 0.0 };
-                dispatch!(best_level(), simd => scatter.add_all(simd, samples, &own[member.start]));
-                Ok(scatter)
-            },
-        )
+        let one = |(): &mut (), member: Range<usize>| {
+            let mut scatter = Self { sums: Columns::zeros(samples.rows(), samples.rows()), mass: 0.0 };
+            dispatch!(best_level(), simd => scatter.add_all(simd, samples, &own[order[member.start]]));
+            Ok(scatter)
+        };
+        let scatters = run.map_blocks(count, 1, || (), one)?;
+        let mut placed: Vec<(usize, Self)> = order.into_iter().zip(scatters).collect();
+        placed.sort_by_key(|(k, _)| *k);
+        Ok(placed.into_iter().map(|(_, scatter)| scatter).collect())
     }
 
     #[inline(always)]
     fn add_all<S: Simd, T: Scalar>(&mut self, simd: S, samples: MatrixView<'_, T>, own: &[(usize, f64)]) {
-        let mut some = Columns::zeros(samples.rows(), TOGETHER);
-        let nothing = vec![T::ZERO; some.stride()];
-        let mut sum = nothing.clone();
+        let [mut some, mut weighted] = [(); 2].map(|()| Columns::zeros(samples.rows(), TOGETHER));
         for own in own.chunks(TOGETHER) {
-            for (slot, &(i, weight)) in own.iter().enumerate() {
-                let sample = some.padded_mut(slot);
+            for (slot, &(i, mass)) in own.iter().enumerate() {
+                let sample = &mut some.padded_mut(slot)[..samples.rows()];
                 samples.copy_column(i, sample);
-                remove_mean(&mut sample[..samples.rows()]);
-                self.mass += weight;
+                remove_mean(sample);
+                let weight = T::from_f64(mass);
+                weighted.padded_mut(slot).iter_mut().zip(sample).for_each(|(to, value)| *to = weight * *value);
+                self.mass += mass;
             }
-            for c in 0..samples.rows() {
-                let factor = |slot: usize, weight: f64| T::from_f64(-weight) * some.column(slot)[c];
-                let terms = own.iter().enumerate().map(|(slot, &(_, weight))| (slot as u32, factor(slot, weight)));
-                subtract_combination(simd, &some, &terms, &nothing, &mut sum);
-                self.sums.padded_mut(c).iter_mut().zip(&sum).for_each(|(to, &value)| *to += value.to_f64());
-            }
+            add_outer_products(simd, (&some, &weighted), own.len(), &mut self.sums);
         }
     }
 
@@ -78,7 +79,9 @@ impl Scatter {
     pub(super) fn covariance<T: Scalar>(&self, prior: &Matrix<T>, prior_samples: f64) -> Matrix<T> {
         let size = self.sums.rows();
         let total = (self.mass + prior_samples).max(f64::MIN_POSITIVE);
+        // From one half, as those of the sums differ by rounding.
         Matrix::from_fn(size, size, |r, c| {
+            let (r, c) = (r.max(c), r.min(c));
             T::from_f64((self.sums.column(c)[r] + prior_samples * prior.column(c)[r].to_f64()) / total)
         })
     }
