@@ -206,6 +206,18 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Gives each of these to `work`, on one of the threads, and tells nobody: pieces of what is written to, say.
+    pub(crate) fn each<T: Send>(
+        &self,
+        pieces: impl Iterator<Item = T>,
+        work: impl Fn(T) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let pieces: Vec<_> = pieces.map(|piece| Mutex::new(Some(piece))).collect();
+        let take = |i: usize| pieces[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let one = |(): &mut (), range: Range<usize>| range.filter_map(take).try_for_each(&work);
+        self.silent().map_blocks(pieces.len(), 1, || (), one).map(|_| ())
+    }
+
     /// Long work that has no blocks, on the caller's thread: a step that does no samples.
     pub(crate) fn listening<R>(&self, work: impl FnOnce(&Pulse<'_>) -> Result<R>) -> Result<R> {
         let here = self.span.map_or(Span { start: 0, end: 0, total: 0 }, |span| Span { end: span.start, ..span });
@@ -380,6 +392,22 @@ mod tests {
             assert_eq!(blocks, [0..3, 3..6, 6..9, 9..10]);
         }
         assert!(Run::default().map_blocks(0, 3, || (), |(), range| Ok(range)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn every_piece_is_worked_on_once_for_any_number_of_threads() {
+        for threads in [1, 2, 7] {
+            let mut numbers = vec![1; 100];
+            let add = |piece: &mut [i32]| -> Result<()> {
+                for number in piece {
+                    *number += 1;
+                }
+                Ok(())
+            };
+            Run::threads(threads).each(numbers.chunks_mut(7), add).unwrap();
+            assert_eq!(numbers, [2; 100]);
+        }
+        Run::default().each(std::iter::empty::<()>(), |()| unreachable!()).unwrap();
     }
 
     #[test]

@@ -47,6 +47,7 @@ use std::fmt::Debug;
 
 use fearless_simd::{Simd, dispatch};
 
+use crate::blocks::Run;
 use crate::error::{Result, expect_size};
 use crate::kernels::best_level;
 use crate::matrix::{Matrix, MatrixView};
@@ -134,6 +135,20 @@ pub trait Degradation<T: Scalar>: Debug + Send + Sync {
     /// [`n_features`](Self::n_features).
     fn reconcile(&self, measurements: &[T], mu: f64, features: &mut [T]) {
         conjugate::reconcile(self, measurements, mu, features);
+    }
+
+    /// [`reconcile`](Self::reconcile) on the threads of a run, to the same bits and as long in all. By default on the caller's alone;
+    /// those that are made of parts share these out.
+    ///
+    /// # Errors
+    /// Those of its parts; ours have none, and are not interrupted between them.
+    ///
+    /// # Panics
+    /// As [`reconcile`](Self::reconcile).
+    fn reconcile_on(&self, measurements: &[T], mu: f64, features: &mut [T], run: Run<'_>) -> Result<()> {
+        let _ = run;
+        self.reconcile(measurements, mu, features);
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The Φ of a patch on every block of a picture: block compressive sensing.
 
+use crate::blocks::Run;
 use crate::error::{Error, Result, expect_size};
 use crate::image::Size;
 use crate::kernels::{Panels, Store, Tiles, best_level, correlate};
@@ -7,6 +8,9 @@ use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
 use super::{Degradation, Dense, conjugate};
+
+/// Rows of blocks that one thread reconciles at a time.
+const ROWS: usize = 8;
 
 /// One degradation of patches, on each block of a picture.
 ///
@@ -160,15 +164,41 @@ impl<T: Scalar> Degradation<T> for PerBlock<T> {
 
     fn reconcile(&self, measurements: &[T], mu: f64, features: &mut [T]) {
         self.expect_lengths(features, measurements);
-        let Some(singular) = self.patch.singular() else {
+        let Some(gains) = self.gains(mu) else {
             return conjugate::reconcile(self, measurements, mu, features);
         };
+        self.reconcile_rows(&gains, measurements, features);
+    }
+
+    fn reconcile_on(&self, measurements: &[T], mu: f64, features: &mut [T], run: Run<'_>) -> Result<()> {
+        self.expect_lengths(features, measurements);
+        let Some(gains) = self.gains(mu) else {
+            conjugate::reconcile(self, measurements, mu, features);
+            return Ok(());
+        };
+        let (pixels, values) = self.row_lengths();
+        let pieces = features.chunks_mut(ROWS * pixels).zip(measurements.chunks(ROWS * values));
+        run.each(pieces, |(features, measurements)| {
+            self.reconcile_rows(&gains, measurements, features);
+            Ok(())
+        })
+    }
+}
+
+impl<T: Scalar> PerBlock<T> {
+    /// What is added to a block for a unit of each residual, if the matrix is decomposed.
+    fn gains(&self, mu: f64) -> Option<Panels<T>> {
         let (n, m) = (self.patch.n_measurements(), self.patch.n_features());
-        let gains = packed(&singular.gains(n, m, mu));
+        Some(packed(&self.patch.singular()?.gains(n, m, mu)))
+    }
+
+    /// Reconciles some rows of blocks.
+    fn reconcile_rows(&self, gains: &Panels<T>, measurements: &[T], features: &mut [T]) {
+        let (n, m) = (self.patch.n_measurements(), self.patch.n_features());
         let (pixels, values) = self.row_lengths();
         let (mut tiles, mut residuals) = (Tiles::new(m, self.across()), Tiles::new(n, self.across()));
         let mut measured = Store::new(&self.forwards, self.across());
-        let mut corrections = Store::new(&gains, self.across());
+        let mut corrections = Store::new(gains, self.across());
         let mut residual = vec![T::ZERO; n];
         for (pixels, values) in features.chunks_exact_mut(pixels).zip(measurements.chunks_exact(values)) {
             self.measure(pixels, &mut tiles, &mut measured);
@@ -178,7 +208,7 @@ impl<T: Scalar> Degradation<T> for PerBlock<T> {
                 residual.iter_mut().zip(values).zip(measured).for_each(|((r, &z), &measured)| *r = z - measured);
                 residuals.push(&residual);
             }
-            correlate(&gains, &residuals, &mut corrections);
+            correlate(gains, &residuals, &mut corrections);
             for block in 0..self.across() {
                 let corrections = corrections.of(block).chunks_exact(self.side);
                 for (row, correction) in self.block_rows_mut(pixels, block).zip(corrections) {
@@ -210,6 +240,23 @@ mod tests {
             let mut expected = [0.0; 5];
             patch.apply(patches.column(i), &mut expected);
             measured.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-10, "block {i}"));
+        }
+    }
+
+    #[test]
+    fn threads_reconcile_to_the_same_bits() {
+        let size = Size { width: 16, height: 8 * (2 * ROWS + 3) };
+        let projection: Projection = "orthonormal:measurements=9,seed=2".parse().unwrap();
+        let phi = PerBlock::new(size, 8, &projection.matrix::<f64>(64).unwrap()).unwrap();
+        let image: Vec<f64> = (0..size.pixels()).map(|i| (i * 37 % 101) as f64).collect();
+        let measurements: Vec<f64> = (0..phi.n_measurements()).map(|i| (i * 17 % 61) as f64).collect();
+        let mut alone = image.clone();
+        phi.reconcile(&measurements, 0.1, &mut alone);
+        assert_ne!(alone, image);
+        for threads in [1, 2, 3] {
+            let mut found = image.clone();
+            phi.reconcile_on(&measurements, 0.1, &mut found, Run::threads(threads)).unwrap();
+            assert_eq!(found, alone);
         }
     }
 

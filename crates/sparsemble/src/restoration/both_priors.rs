@@ -5,7 +5,7 @@ use std::ops::Range;
 use rand::RngExt;
 
 use crate::blocks::Run;
-use crate::ensemble::{GaussianEstimator, LocalGaussians, SampleMean, Seen};
+use crate::ensemble::{EstimatorScratch, GaussianEstimator, LocalGaussians, SampleMean, Seen};
 use crate::error::{Error, Result};
 use crate::image::{GrayImage, Size};
 use crate::matrix::Matrix;
@@ -27,7 +27,7 @@ const STRIP: usize = 384;
 /// | `listening` | | 8 | turns in which they only learn from the picture | |
 /// | `period` | | 8 | turns from one lesson to the next | ≥ 2, even |
 /// | `prior_samples` | ν | 8 | how many patches of the picture count as much as what was known before | > 0 |
-/// | `stride` | | 4 | the distance between their patches | 1 to the side of a patch |
+/// | `stride` | | 3 | the distance between their patches | 1 to the side of a patch |
 ///
 /// Turns are numbered from 0. From number `listening` on, the even ones are those of the Gaussians: they estimate the patches of
 /// a grid that is shifted from turn to turn, each by the members that are likely for it, and average where patches overlap. All
@@ -83,7 +83,7 @@ impl BothPriors {
             listening: 8,
             period: 8,
             prior_samples: 8.0,
-            stride: side.min(4),
+            stride: side.min(3),
             learned: gaussians,
             adapted: None,
             heard: None,
@@ -134,7 +134,14 @@ impl BothPriors {
     fn learn(&mut self, run: Run<'_>) -> Result<u64> {
         let Some(Heard { picture, noise, turn }) = &self.heard else { return Ok(0) };
         let grid = self.grid(picture.size(), *turn)?;
-        let patches = grid.patches(picture, 0..grid.count()).0;
+        let mut patches = Matrix::zeros(self.learned.n_features(), grid.count());
+        let strip = STRIP * patches.rows();
+        run.each(patches.as_mut_slice().chunks_mut(strip).enumerate(), |(i, strip)| {
+            for (slot, patch) in strip.chunks_exact_mut(grid.side * grid.side).enumerate() {
+                grid.copy_to(picture, i * STRIP + slot, patch);
+            }
+            Ok(())
+        })?;
         let settings = (*noise, self.prior_samples);
         let (adapted, multiply_adds) = self.learned.adapted(self.guides(), patches.view(), settings, run)?;
         (self.adapted, self.heard) = (Some(adapted), None);
@@ -203,11 +210,15 @@ impl Grid {
         let mut patches = Matrix::zeros(self.side * self.side, range.len());
         let mut means = Vec::with_capacity(range.len());
         for (slot, patch) in range.enumerate() {
-            let values = patches.column_mut(slot);
-            copy_patch(image, self.at(patch), self.side, values);
-            means.push(remove_mean(values));
+            means.push(self.copy_to(image, patch, patches.column_mut(slot)));
         }
         (patches, means)
+    }
+
+    /// Copies a patch without its mean, which is returned.
+    fn copy_to(&self, image: &GrayImage, patch: usize, values: &mut [f32]) -> f64 {
+        copy_patch(image, self.at(patch), self.side, values);
+        remove_mean(values)
     }
 
     /// The means of the estimates of all patches over each pixel, and the multiply-adds.
@@ -217,11 +228,12 @@ impl Grid {
         estimator: &GaussianEstimator<f32>,
         run: Run<'_>,
     ) -> Result<(GrayImage, u64)> {
-        let values = || vec![0.0; STRIP * self.side * self.side];
+        let scratch = || (estimator.scratch(), vec![0.0; STRIP * self.side * self.side]);
         // Whole rows of patches: of wide pictures many strips would have the same rows of sums.
         let rows = (STRIP / self.columns.len()).max(1);
-        let strip = |values: &mut Vec<f32>, range| Ok(self.strip(image, estimator, values, range));
-        let strips = run.map_blocks(self.rows.len(), rows, values, strip)?;
+        let strips = run.map_blocks(self.rows.len(), rows, scratch, |(scratch, values), range| {
+            Ok(self.strip(image, estimator, (scratch, values), range))
+        })?;
         let weights = |origins: &[usize], length: usize| {
             let cover = self.cover(origins, length);
             cover.into_iter().map(|count| 1.0 / f64::from(count)).collect::<Vec<f64>>()
@@ -247,7 +259,7 @@ impl Grid {
         &self,
         image: &GrayImage,
         estimator: &GaussianEstimator<f32>,
-        values: &mut [f32],
+        (scratch, values): (&mut EstimatorScratch<f32>, &mut [f32]),
         rows: Range<usize>,
     ) -> Strip {
         let (first, last) = (self.rows[rows.start], self.rows[rows.end - 1]);
@@ -257,7 +269,7 @@ impl Grid {
         for start in (rows.start * self.columns.len()..end).step_by(STRIP) {
             let range = start..(start + STRIP).min(end);
             let (mut patches, means) = self.patches(image, range.clone());
-            strip.multiply_adds += estimator.strip(&mut patches, values, None);
+            strip.multiply_adds += estimator.strip(scratch, &mut patches, values, None);
             for ((patch, mean), values) in range.zip(means).zip(values.chunks_exact(self.side * self.side)) {
                 let (row, column) = self.at(patch);
                 let lines = strip.sums[(row - first) * self.size.width..].chunks_mut(self.size.width);

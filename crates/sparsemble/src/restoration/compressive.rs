@@ -143,7 +143,8 @@ impl BlockMeasurements {
         if tiling.cuts(size) && noise <= 0.0 {
             // Where one tile fades into another, each fits the data, but the two together need not.
             let mut samples = image.into_samples();
-            PerBlock::new(size, self.side, &self.phi)?.reconcile(self.values.as_slice(), 0.0, &mut samples);
+            let phi = PerBlock::new(size, self.side, &self.phi)?;
+            phi.reconcile_on(self.values.as_slice(), 0.0, &mut samples, run)?;
             image = GrayImage::new(size, samples)?;
         }
         Ok(Restored { image: image.cropped((0, 0), self.size)?, deviation: deviation.cropped((0, 0), self.size)? })

@@ -5,7 +5,7 @@ use crate::degradation::Degradation;
 use crate::error::{Error, Result, expect_size};
 use crate::image::{GrayImage, Size};
 
-use super::opinions::Opinions;
+use super::opinions::{Opinions, PIECE};
 use super::prior::PicturePrior;
 
 /// What was seen of a picture: z = Φy + noise.
@@ -111,12 +111,12 @@ impl ImageLevel {
         let (mut image, mut before) = (start.clone(), start);
         for turn in 0..self.turns {
             let sigma = self.noise(turn);
-            let ahead = extrapolated(&image, &before, self.momentum)?;
+            let ahead = extrapolated(&image, before, self.momentum, run)?;
             let likely = prior.denoise(&ahead, sigma, turn, run.passes(turn..turn + 1, self.turns, pixels))?;
-            opinions.add(likely.samples());
+            opinions.add(likely.samples(), run)?;
             let mut samples = likely.into_samples();
             let mu = self.prior_weight * (seen.noise / sigma).powi(2);
-            seen.phi.reconcile(seen.measurements, mu, &mut samples);
+            seen.phi.reconcile_on(seen.measurements, mu, &mut samples, run)?;
             before = std::mem::replace(&mut image, GrayImage::new(seen.size, samples)?);
         }
         Ok(Restored { deviation: opinions.deviation(&image)?, image })
@@ -146,8 +146,12 @@ impl ImageLevel {
     }
 }
 
-/// image + momentum · (image − before).
-fn extrapolated(image: &GrayImage, before: &GrayImage, momentum: f64) -> Result<GrayImage> {
-    let pixels = image.samples().iter().zip(before.samples());
-    GrayImage::new(image.size(), pixels.map(|(now, before)| now + momentum * (now - before)).collect())
+/// image + momentum · (image − before), in the place of what was before.
+fn extrapolated(image: &GrayImage, before: GrayImage, momentum: f64, run: Run<'_>) -> Result<GrayImage> {
+    let mut samples = before.into_samples();
+    run.each(samples.chunks_mut(PIECE).zip(image.samples().chunks(PIECE)), |(before, image)| {
+        before.iter_mut().zip(image).for_each(|(before, now)| *before = now + momentum * (now - *before));
+        Ok(())
+    })?;
+    GrayImage::new(image.size(), samples)
 }

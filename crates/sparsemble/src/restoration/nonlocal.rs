@@ -166,14 +166,14 @@ impl NonLocal {
         self.check(image.size(), sigma)?;
         let samples = image.samples();
         let mean = total(samples) / samples.len() as f64;
-        let noisy = Plane::new(image, "image", self.side, mean)?;
+        let noisy = Plane::new(image, "image", self.side, mean, run)?;
         let (mut pilot, mut kept, mut multiply_adds) = (pilot.cloned(), Vec::new(), 0);
         for pass in 0..self.passes {
             let part = run.passes(pass..pass + 1, self.passes, image.samples().len());
             let guide = match &pilot {
                 Some(pilot) => {
                     pilot.expect_size(image.size())?;
-                    Some(Plane::new(pilot, "pilot", self.side, mean)?)
+                    Some(Plane::new(pilot, "pilot", self.side, mean, run)?)
                 }
                 None => None,
             };
@@ -268,7 +268,7 @@ impl Pass<'_> {
             |space, strip| Ok(dispatch!(best_level(), simd => self.strip(simd, &rows[strip.clone()], &columns, space))),
         )?;
         let groups = canvases.iter().map(Canvas::groups).sum();
-        let (estimates, kept) = means(&canvases, size, self.mean);
+        let (estimates, kept) = means(&canvases, size, self.mean, run)?;
         Ok((GrayImage::new(size, estimates)?, kept, groups))
     }
 

@@ -238,8 +238,8 @@ fn multiply_adds_of_both_priors_are_those_of_their_parts() {
     let most = (gaussians.count() * gaussians.n_features().pow(2)) as u64;
     let mut both = BothPriors::new(gaussians);
     (both.period, both.listening) = (4, 6);
-    // Patches of 8 × 8 at a stride of 4, and those at both ends.
-    let patches = 11 * 15..=12_u64 * 16;
+    // Patches of 8 × 8 at a stride of 3, and those at both ends.
+    let patches = 20 * 15..=21_u64 * 15;
     let mut counted = |turn: usize| both.denoise_and_count(&photo, 12.0, turn, Run::default()).unwrap().1;
     let alone = |turn: usize| NonLocal::default().denoise_and_count(&photo, 12.0, turn, Run::default()).unwrap().1;
     assert_eq!(counted(0), alone(0), "nothing but listening");

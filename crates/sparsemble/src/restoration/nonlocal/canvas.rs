@@ -4,11 +4,16 @@ use std::ops::Range;
 
 use fearless_simd::{dispatch, f32x8, prelude::*};
 
+use crate::blocks::Run;
+use crate::error::Result;
 use crate::image::Size;
 use crate::kernels::best_level;
 
 use super::matching::Place;
 use super::plane::{BEYOND, NARROW};
+
+/// Rows whose means one thread takes at a time.
+const ROWS: usize = 64;
 
 /// The sums of estimates over some rows of a picture, and how many there are.
 #[derive(Debug)]
@@ -78,6 +83,13 @@ impl Canvas {
         self
     }
 
+    /// The rows that it has in common with these: by their numbers in it, and in these.
+    fn shared(&self, rows: &Range<usize>) -> (Range<usize>, Range<usize>) {
+        let (start, end) = (self.rows.start.max(rows.start), self.rows.end.min(rows.end));
+        let within = |first: usize| if start < end { start - first..end - first } else { 0..0 };
+        (within(self.rows.start), within(rows.start))
+    }
+
     /// Where the sums of a patch begin.
     #[inline(always)]
     fn first_of(&self, place: Place) -> usize {
@@ -111,31 +123,59 @@ fn add_patch<S: Simd>(
 
 /// At each pixel the mean of all estimates, of which every pixel must have one, plus `offset`; and the mean of what they
 /// keep of its noise, nothing if that was not added. The canvases are complete.
-pub(super) fn means(canvases: &[Canvas], size: Size, offset: f64) -> (Vec<f64>, Vec<f64>) {
-    dispatch!(best_level(), simd => means_by(simd, canvases, size, offset))
+pub(super) fn means(canvases: &[Canvas], size: Size, offset: f64, run: Run<'_>) -> Result<(Vec<f64>, Vec<f64>)> {
+    let has_kept = canvases.iter().any(|canvas| !canvas.kept.is_empty());
+    let (mut estimates, mut kept) = (vec![0.0; size.pixels()], vec![0.0; if has_kept { size.pixels() } else { 0 }]);
+    let mut kept_pieces = kept.chunks_mut(ROWS * size.width);
+    let pieces = estimates.chunks_mut(ROWS * size.width).enumerate().map(|(i, piece)| (i, piece, kept_pieces.next()));
+    run.each(pieces, |(i, estimates, kept)| {
+        let rows = i * ROWS..i * ROWS + estimates.len() / size.width;
+        dispatch!(best_level(), simd => {
+            let counts = counts(simd, canvases, rows.clone(), size.width);
+            add_means(simd, canvases, |canvas| &canvas.sums, (&rows, &counts), estimates);
+            for mean in estimates {
+                *mean += offset;
+            }
+            if let Some(kept) = kept {
+                add_means(simd, canvases, |canvas| &canvas.kept, (&rows, &counts), kept);
+            }
+        });
+        Ok(())
+    })?;
+    Ok((estimates, kept))
 }
 
+/// How many estimates there are of the pixels of some rows.
 #[inline(always)]
-fn means_by<S: Simd>(_: S, canvases: &[Canvas], size: Size, offset: f64) -> (Vec<f64>, Vec<f64>) {
-    let mut counts = vec![0_u32; size.width * size.height];
+fn counts<S: Simd>(_: S, canvases: &[Canvas], rows: Range<usize>, width: usize) -> Vec<u32> {
+    let mut counts = vec![0_u32; rows.len() * width];
     for canvas in canvases {
-        let counts = counts[canvas.rows.start * size.width..].iter_mut();
-        counts.zip(&canvas.counts).for_each(|(count, &more)| *count += more);
+        let (own, common) = canvas.shared(&rows);
+        let own = &canvas.counts[own.start * width..own.end * width];
+        let counts = &mut counts[common.start * width..common.end * width];
+        counts.iter_mut().zip(own).for_each(|(count, &more)| *count += more);
     }
-    let mean = |of: fn(&Canvas) -> &[f32], offset: f64| {
-        let mut means = vec![0.0; counts.len()];
-        for canvas in canvases {
-            let rows = means[canvas.rows.start * size.width..].chunks_exact_mut(size.width);
-            for (sums, values) in rows.zip(of(canvas).chunks_exact(size.width + BEYOND)) {
-                sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum += f64::from(value));
-            }
+    counts
+}
+
+/// Writes the means of something over the pixels of some rows to zeros.
+#[inline(always)]
+fn add_means<S: Simd>(
+    _: S,
+    canvases: &[Canvas],
+    of: impl Fn(&Canvas) -> &[f32],
+    (rows, counts): (&Range<usize>, &[u32]),
+    means: &mut [f64],
+) {
+    let width = counts.len() / rows.len();
+    for canvas in canvases {
+        let (own, common) = canvas.shared(rows);
+        let sums = of(canvas).chunks_exact(width + BEYOND).skip(own.start);
+        for (means, sums) in means.chunks_exact_mut(width).take(common.end).skip(common.start).zip(sums) {
+            means.iter_mut().zip(sums).for_each(|(mean, &sum)| *mean += f64::from(sum));
         }
-        means.iter_mut().zip(&counts).for_each(|(mean, &count)| *mean = *mean / f64::from(count) + offset);
-        means
-    };
-    let has_kept = canvases.iter().any(|canvas| !canvas.kept.is_empty());
-    let kept = if has_kept { mean(|canvas| &canvas.kept, 0.0) } else { Vec::new() };
-    (mean(|canvas| &canvas.sums, offset), kept)
+    }
+    means.iter_mut().zip(counts).for_each(|(mean, &count)| *mean /= f64::from(count));
 }
 
 /// Makes each entry the sum of it and of the `side − 1` before it that are `step` apart.

@@ -13,7 +13,7 @@ use crate::kernels::Aligned;
 
 use super::matching::Place;
 use super::plane::{NARROW, Plane};
-use super::system::{Entries, Extent, add_products, from, invert, load, load_tile, products, store, store_tile};
+use super::system::{Tiled, add_products, invert, load, load_row, load_tile, store, store_tile, tile_size};
 
 /// The most lanes that a vector has, and so the most groups that are estimated together.
 const LANES: usize = 16;
@@ -35,21 +35,22 @@ const KEPT_BY_MEAN: f32 = 0.25;
 const TILE: usize = 3;
 const WIDE_TILE: usize = 4;
 
-/// Rows of vectors begin at multiples of this: those of both tiles.
+/// The sides of matrices are multiples of this, and so of those of both tiles.
 const WHOLE: usize = TILE * WIDE_TILE;
 
-/// The space to estimate groups in: matrices of vectors, one lane a group, row by row, each row followed by zeros.
+/// The space to estimate groups in: matrices of vectors, one lane a group, in tiles (see [`super::system`]), filled up with zeros.
 #[derive(Debug)]
 pub(super) struct GroupEstimator {
     side: usize,
-    /// From a row of pixels to the next, and from a row of patches to the next, in vectors.
+    /// The length of rows of pixels and of rows of patches, in vectors.
     pixel_pitch: usize,
     patch_pitch: usize,
     means: Aligned<f32>,
     /// If it is wanted, how much of its own noise the estimate of each pixel keeps.
     kept: Option<Aligned<f32>>,
-    /// Xᵀ, a patch a row.
+    /// Xᵀ, a patch a row: in rows of tiles, and in columns of them.
     patches: Aligned<f32>,
+    pixels: Aligned<f32>,
     /// What the inverse is multiplied by: −c, or one if other patches than those of the covariance are estimated.
     scale: Aligned<f32>,
     /// (XᵀX + cI)⁻¹ times the scale, and space to find it.
@@ -57,7 +58,7 @@ pub(super) struct GroupEstimator {
     space: Aligned<f32>,
     /// What else there is if other patches than those of the covariance are estimated.
     others: Option<Others>,
-    /// The estimates of a few patches, a patch a row.
+    /// The estimates of a few patches, a patch a row: one row of tiles.
     estimates: Aligned<f32>,
     /// One patch of each group, a group a row: on the way from the picture to the lanes and back.
     rows: Vec<f32>,
@@ -85,6 +86,7 @@ impl GroupEstimator {
             means: zeros(pixels),
             kept: wants_kept.then(|| zeros(pixels)),
             patches: zeros(patches * pixels),
+            pixels: zeros(patches * pixels),
             scale: zeros(1),
             inverse: zeros(patches * patches),
             space: zeros(patches * patches),
@@ -125,14 +127,20 @@ impl GroupEstimator {
     /// anything finite.
     #[inline(always)]
     pub(super) fn estimates<S: Simd>(&mut self, simd: S, number: usize) -> impl Iterator<Item = &[f32]> {
-        let estimates = from(simd, &self.estimates, number * self.pixel_pitch);
-        turn(
-            simd,
-            (estimates, S::f32s::LEN),
-            (squares(self.side), S::f32s::LEN),
-            (&mut self.rows, row_pitch(self.side)),
-        );
+        if S::f32s::LEN == LANES {
+            self.turn_back::<S, WIDE_TILE>(simd, number);
+        } else {
+            self.turn_back::<S, TILE>(simd, number);
+        }
         self.rows.chunks_exact(row_pitch(self.side))
+    }
+
+    #[inline(always)]
+    fn turn_back<S: Simd, const N: usize>(&mut self, simd: S, number: usize) {
+        let (from, to) = (&*self.estimates, &mut *self.rows);
+        let from_at = |pixel: usize| place_of::<N>(self.pixel_pitch, number, pixel) * S::f32s::LEN;
+        let to_at = |group: usize| group * row_pitch(self.side);
+        turn(simd, (from, from_at), (squares(self.side), S::f32s::LEN), (to, to_at));
     }
 
     /// How much of its own noise the estimate of each pixel keeps, in every patch of a group, group by group, each
@@ -141,7 +149,8 @@ impl GroupEstimator {
     #[inline(always)]
     pub(super) fn kept<S: Simd>(&mut self, simd: S) -> Option<impl Iterator<Item = &[f32]>> {
         let kept = self.kept.as_deref()?;
-        turn(simd, (kept, S::f32s::LEN), (squares(self.side), S::f32s::LEN), (&mut self.rows, row_pitch(self.side)));
+        let (from_at, to_at) = (|pixel: usize| pixel * S::f32s::LEN, |group: usize| group * row_pitch(self.side));
+        turn(simd, (kept, from_at), (squares(self.side), S::f32s::LEN), (&mut self.rows, to_at));
         Some(self.rows.chunks_exact(row_pitch(self.side)))
     }
 
@@ -153,106 +162,180 @@ impl GroupEstimator {
         groups: Groups<'_>,
         noise: f32,
     ) {
-        let (count, lanes) = (groups.patches, S::f32s::LEN);
-        let (patches, pixels) = (count.next_multiple_of(N), (self.side * self.side).next_multiple_of(N));
-        let (by_pixel, by_patch) = (self.pixel_pitch, self.patch_pitch);
-        gather(simd, pilot.unwrap_or(noisy), groups, (self.side, by_pixel), &mut self.rows, &mut self.patches);
-        self.find_means(simd, count, pixels);
-        subtract(simd, &self.means, (count, pixels, by_pixel), &mut self.patches);
-        // Patches that fill up the last tiles are equal to their mean.
-        self.patches[count * by_pixel * lanes..patches * by_pixel * lanes].fill(0.0);
-        let own = Entries { values: &self.patches, term: 1, entry: by_pixel };
-        let every = Extent { rows: patches, columns: patches, terms: pixels, above_only: false };
-        let above = Extent { above_only: true, ..every };
-        products::<S, N>(simd, (own, own), above, (&mut self.inverse, by_patch));
-        let ridge = self.add_ridge(simd, (count, patches), noise);
+        let shape = self.shape::<N>(groups.patches);
+        let plane = pilot.unwrap_or(noisy);
+        gather::<S, N>(simd, plane, groups, (self.side, self.pixel_pitch), &mut self.rows, &mut self.patches);
+        self.find_means::<S, N>(simd, shape);
+        subtract::<S, N>(simd, &self.means, shape, &mut self.patches, Some(&mut self.pixels));
+        let own = Tiled { values: &self.patches, pitch: shape.pixel_pitch };
+        for i in 0..shape.patches {
+            for j in i..shape.patches {
+                let products = product::<S, N, true>(simd, (own, i), (own, j), shape.pixels);
+                let at = (j * shape.patch_pitch + i) * tile_size::<S, N>(simd);
+                store_tile(simd, &products, &mut self.inverse[at..]);
+            }
+        }
+        let ridge = self.add_ridge::<S, N>(simd, shape, noise);
         let scale = if self.others.is_some() { S::f32s::splat(simd, 1.0) } else { -ridge };
         store(simd, scale, &mut self.scale, 0);
-        invert::<S, N>(simd, (patches, by_patch), (ridge, scale), &mut self.inverse, &mut self.space);
+        let tiles = (shape.patches, shape.patch_pitch);
+        invert::<S, N>(simd, tiles, (ridge, scale), &mut self.inverse, &mut self.space);
         if let Some(others) = &mut self.others {
-            gather(simd, noisy, groups, (self.side, by_pixel), &mut self.rows, &mut others.patches);
-            subtract(simd, &self.means, (count, pixels, by_pixel), &mut others.patches);
-            let other = Entries { values: &others.patches, term: 1, entry: by_pixel };
-            let own = Entries { values: &self.patches, term: 1, entry: by_pixel };
-            products::<S, N>(simd, (own, other), every, (&mut self.space, by_patch));
-            let inverse = Entries { values: &self.inverse, term: by_patch, entry: 1 };
-            let crossed = Entries { values: &self.space, ..inverse };
-            let extent = Extent { terms: patches, ..every };
-            products::<S, N>(simd, (inverse, crossed), extent, (&mut others.weights, by_patch));
+            gather::<S, N>(simd, noisy, groups, (self.side, self.pixel_pitch), &mut self.rows, &mut others.patches);
+            subtract::<S, N>(simd, &self.means, shape, &mut others.patches, None);
+            let [own, other] =
+                [&self.patches, &others.patches].map(|values| Tiled { values, pitch: shape.pixel_pitch });
+            for (i, j) in shape.pairs_of_patches() {
+                let products = product::<S, N, true>(simd, (own, i), (other, j), shape.pixels);
+                let at = (j * shape.patch_pitch + i) * tile_size::<S, N>(simd);
+                store_tile(simd, &products, &mut self.space[at..]);
+            }
+            let [inverse, crossed] =
+                [&self.inverse, &self.space].map(|values| Tiled { values, pitch: shape.patch_pitch });
+            for (i, j) in shape.pairs_of_patches() {
+                let products = product::<S, N, false>(simd, (inverse, i), (crossed, j), shape.patches);
+                let at = (j * shape.patch_pitch + i) * tile_size::<S, N>(simd);
+                store_tile(simd, &products, &mut others.weights[at..]);
+            }
         }
-        self.find_kept::<S, N>(simd, (count, patches), pixels);
+        self.find_kept::<S, N>(simd, shape);
     }
 
     /// m + X − cZ or, if the patches are not those of the covariance, m + ZXᵀ(Y − m).
     #[inline(always)]
     fn estimate_tiles<S: Simd, const N: usize>(&mut self, simd: S, first: usize, count: usize) -> usize {
-        let (patches, pixels) = (count.next_multiple_of(N), (self.side * self.side).next_multiple_of(N));
+        let (shape, size) = (self.shape::<N>(count), tile_size::<S, N>(simd));
         let weights = self.others.as_ref().map_or(&self.inverse, |others| &others.weights);
-        let weights = Entries { values: from(simd, weights, first), term: self.patch_pitch, entry: 1 };
-        for start in (0..pixels).step_by(N) {
+        let weights = Tiled { values: weights, pitch: shape.patch_pitch };
+        let own = Tiled { values: &self.pixels, pitch: shape.patch_pitch };
+        for j in 0..shape.pixels {
+            let means = load_row::<S, N>(simd, &self.means[j * N * S::f32s::LEN..]);
             let mut tile = match self.others {
                 Some(_) => [[S::f32s::splat(simd, 0.0); N]; N],
-                None => load_tile(simd, &self.patches, first * self.pixel_pitch + start, self.pixel_pitch),
+                None => load_tile(simd, &self.patches[(first / N * shape.pixel_pitch + j) * size..]),
             };
             for row in &mut tile {
-                for (c, entry) in row.iter_mut().enumerate() {
-                    *entry += load(simd, &self.means, start + c);
+                for (entry, mean) in row.iter_mut().zip(means) {
+                    *entry += mean;
                 }
             }
-            let own = Entries { values: from(simd, &self.patches, start), term: self.pixel_pitch, entry: 1 };
-            add_products::<S, N, false>(simd, &mut tile, (weights, own), patches);
-            store_tile(simd, &tile, &mut self.estimates, start, self.pixel_pitch);
+            let weights = weights.line::<S, N>(simd, first / N, 0..shape.patches);
+            let own = own.line::<S, N>(simd, j, 0..shape.patches);
+            add_products::<S, N, false, false>(simd, &mut tile, weights, own);
+            store_tile(simd, &tile, &mut self.estimates[j * size..]);
         }
         N.min(count - first)
     }
 
+    /// The sizes for groups of so many patches.
     #[inline(always)]
-    fn find_means<S: Simd>(&mut self, simd: S, count: usize, pixels: usize) {
-        let share = S::f32s::splat(simd, 1.0 / count as f32);
+    fn shape<const N: usize>(&self, count: usize) -> Shape {
+        Shape {
+            count,
+            patches: count.div_ceil(N),
+            pixels: (self.side * self.side).div_ceil(N),
+            patch_pitch: self.patch_pitch / N,
+            pixel_pitch: self.pixel_pitch / N,
+        }
+    }
+
+    #[inline(always)]
+    fn find_means<S: Simd, const N: usize>(&mut self, simd: S, shape: Shape) {
+        let share = S::f32s::splat(simd, 1.0 / shape.count as f32);
         self.means.fill(0.0);
-        for patch in self.patches.chunks_exact(self.pixel_pitch * S::f32s::LEN).take(count) {
-            for pixel in 0..pixels {
-                let sum = load(simd, patch, pixel).mul_add(share, load(simd, &self.means, pixel));
-                store(simd, sum, &mut self.means, pixel);
+        let own = Tiled { values: &self.patches, pitch: shape.pixel_pitch };
+        for i in 0..shape.patches {
+            // Patches that fill up the last tiles are zero.
+            for (j, tile) in own.line::<S, N>(simd, i, 0..shape.pixels).enumerate() {
+                let own = load_tile::<S, N>(simd, tile);
+                let means = &mut self.means[j * N * S::f32s::LEN..][..N * S::f32s::LEN];
+                for c in 0..N {
+                    let mut mean = load(simd, means, c);
+                    for row in &own {
+                        mean = row[c].mul_add(share, mean);
+                    }
+                    store(simd, mean, means, c);
+                }
             }
         }
     }
 
     /// Finds c and adds it to the diagonal of XᵀX.
     #[inline(always)]
-    fn add_ridge<S: Simd>(&mut self, simd: S, (count, patches): (usize, usize), noise: f32) -> S::f32s {
+    fn add_ridge<S: Simd, const N: usize>(&mut self, simd: S, shape: Shape, noise: f32) -> S::f32s {
         let mut energy = S::f32s::splat(simd, 0.0);
-        for i in 0..count {
-            energy += load(simd, &self.inverse, i * (self.patch_pitch + 1));
+        for i in 0..shape.count {
+            energy += load(simd, &self.inverse, place_of::<N>(self.patch_pitch, i, i));
         }
         let least = energy.mul_add(S::f32s::splat(simd, LEAST_NOISE), S::f32s::splat(simd, f32::MIN_POSITIVE));
-        let wanted = S::f32s::splat(simd, count as f32 * noise * noise);
+        let wanted = S::f32s::splat(simd, shape.count as f32 * noise * noise);
         let ridge = wanted.max(least).min(S::f32s::splat(simd, MOST_NOISE));
-        for i in 0..patches {
-            let entry = load(simd, &self.inverse, i * (self.patch_pitch + 1));
-            store(simd, entry + ridge, &mut self.inverse, i * (self.patch_pitch + 1));
+        for i in 0..shape.patches * N {
+            let place = place_of::<N>(self.patch_pitch, i, i);
+            store(simd, load(simd, &self.inverse, place) + ridge, &mut self.inverse, place);
         }
         ridge
     }
 
     /// The diagonal of XZᵀ, if it is wanted.
     #[inline(always)]
-    fn find_kept<S: Simd, const N: usize>(&mut self, simd: S, (count, patches): (usize, usize), pixels: usize) {
+    fn find_kept<S: Simd, const N: usize>(&mut self, simd: S, shape: Shape) {
         let Some(kept) = &mut self.kept else { return };
-        kept.fill(KEPT_BY_MEAN / count as f32);
-        let own = Entries { values: &self.patches, term: self.pixel_pitch, entry: 1 };
-        let extent = Extent { rows: N, columns: pixels, terms: patches, above_only: false };
+        kept.fill(KEPT_BY_MEAN / shape.count as f32);
+        let own = Tiled { values: &self.patches, pitch: shape.pixel_pitch };
+        let [inverse, pixels] = [&self.inverse, &self.pixels].map(|values| Tiled { values, pitch: shape.patch_pitch });
         let share = S::f32s::splat(simd, 1.0) / load(simd, &self.scale, 0);
-        for first in (0..patches).step_by(N) {
-            let inverse = Entries { values: from(simd, &self.inverse, first), term: self.patch_pitch, entry: 1 };
-            products::<S, N>(simd, (inverse, own), extent, (&mut self.estimates, self.pixel_pitch));
-            for (r, pixel) in (0..N).flat_map(|r| (0..pixels).map(move |pixel| (r, pixel))) {
-                let own = load(simd, &self.patches, (first + r) * self.pixel_pitch + pixel) * share;
-                let scaled = load(simd, &self.estimates, r * self.pixel_pitch + pixel);
-                store(simd, own.mul_add(scaled, load(simd, kept, pixel)), kept, pixel);
+        for i in 0..shape.patches {
+            for (j, tile) in own.line::<S, N>(simd, i, 0..shape.pixels).enumerate() {
+                let scaled = product::<S, N, false>(simd, (inverse, i), (pixels, j), shape.patches);
+                for (r, row) in scaled.iter().enumerate() {
+                    for (c, entry) in row.iter().enumerate() {
+                        let own = load(simd, tile, r * N + c) * share;
+                        store(simd, own.mul_add(*entry, load(simd, kept, j * N + c)), kept, j * N + c);
+                    }
+                }
             }
         }
     }
+}
+
+/// The sizes of the matrices, in tiles.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    /// Patches of a group, not in tiles.
+    count: usize,
+    patches: usize,
+    pixels: usize,
+    /// From one line of tiles to the next.
+    patch_pitch: usize,
+    pixel_pitch: usize,
+}
+
+impl Shape {
+    /// The tiles of a matrix with a row and a column for each patch.
+    fn pairs_of_patches(self) -> impl Iterator<Item = (usize, usize)> {
+        (0..self.patches).flat_map(move |i| (0..self.patches).map(move |j| (i, j)))
+    }
+}
+
+/// The number of a vector in a matrix whose rows have this many.
+#[inline(always)]
+fn place_of<const N: usize>(pitch: usize, row: usize, column: usize) -> usize {
+    (row / N * (pitch / N) + column / N) * (N * N) + row % N * N + column % N
+}
+
+/// Σ left(r, k)·right(c, k), for a line of tiles of each, where lines are rows, or Σ left(k, r)·right(k, c), where they are columns.
+#[inline(always)]
+fn product<S: Simd, const N: usize, const ALONG_ROWS: bool>(
+    simd: S,
+    (left, i): (Tiled<'_>, usize),
+    (right, j): (Tiled<'_>, usize),
+    terms: usize,
+) -> [[S::f32s; N]; N] {
+    let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
+    let (left, right) = (left.line::<S, N>(simd, i, 0..terms), right.line::<S, N>(simd, j, 0..terms));
+    add_products::<S, N, ALONG_ROWS, false>(simd, &mut tile, left, right);
+    tile
 }
 
 /// The patches of some groups, those of a group side by side.
@@ -273,9 +356,9 @@ fn squares(side: usize) -> usize {
     (side * side).next_multiple_of(SQUARE)
 }
 
-/// Reads the patches of the groups, a group a lane; lanes without a group are zero.
+/// Reads the patches of the groups, a group a lane; lanes without a group are zero, and so is what fills up tiles.
 #[inline(always)]
-fn gather<S: Simd>(
+fn gather<S: Simd, const N: usize>(
     simd: S,
     plane: &Plane,
     groups: Groups<'_>,
@@ -287,7 +370,16 @@ fn gather<S: Simd>(
     if groups.places.len() < lanes * groups.patches {
         rows.fill(0.0);
     }
-    for (i, out) in out.chunks_exact_mut(pitch * lanes).take(groups.patches).enumerate() {
+    for i in 0..groups.patches.next_multiple_of(N) {
+        let out = &mut out[i / N * (pitch * N * lanes)..][..pitch * N * lanes];
+        let out_at = |pixel: usize| place_of::<N>(pitch, i % N, pixel) * lanes;
+        let filled = if i < groups.patches { squares(side) } else { 0 };
+        for pixel in filled..pitch {
+            out[out_at(pixel)..][..lanes].fill(0.0);
+        }
+        if filled == 0 {
+            continue;
+        }
         let places = groups.places.chunks_exact(groups.patches).map(|group| group[i]);
         for (patch, place) in rows.chunks_exact_mut(row_pitch(side)).zip(places) {
             let (row, column) = place.at();
@@ -300,30 +392,50 @@ fn gather<S: Simd>(
                     f32x8::from_slice(simd, &line[rest.clone()]).store_slice(&mut out[rest]);
                 }
             }
-            patch[pixels..pixels + SQUARE].fill(0.0);
+            if pixels < squares(side) {
+                patch[pixels..pixels + SQUARE].fill(0.0);
+            }
         }
-        turn(simd, (rows, row_pitch(side)), (lanes, squares(side)), (out, lanes));
-        out[squares(side) * lanes..].fill(0.0);
+        turn(simd, (rows, |group| group * row_pitch(side)), (lanes, squares(side)), (out, out_at));
     }
 }
 
-/// Subtracts the means of the pixels from all patches.
+/// Subtracts the means of the pixels from all patches, and writes what is left in columns of tiles as well, if that is wanted.
 #[inline(always)]
-fn subtract<S: Simd>(simd: S, means: &[f32], (count, pixels, pitch): (usize, usize, usize), patches: &mut [f32]) {
-    for patch in patches.chunks_exact_mut(pitch * S::f32s::LEN).take(count) {
-        for pixel in 0..pixels {
-            store(simd, load(simd, patch, pixel) - load(simd, means, pixel), patch, pixel);
+fn subtract<S: Simd, const N: usize>(
+    simd: S,
+    means: &[f32],
+    shape: Shape,
+    patches: &mut [f32],
+    mut pixels: Option<&mut [f32]>,
+) {
+    let (size, zero) = (tile_size::<S, N>(simd), S::f32s::splat(simd, 0.0));
+    for (i, row) in patches.chunks_exact_mut(shape.pixel_pitch * size).take(shape.patches).enumerate() {
+        // Patches that fill up the last tiles are equal to their mean.
+        let present = N.min(shape.count - i * N);
+        for (j, tile) in row.chunks_exact_mut(size).take(shape.pixels).enumerate() {
+            let means = load_row::<S, N>(simd, &means[j * N * S::f32s::LEN..]);
+            let mut left = load_tile::<S, N>(simd, tile);
+            for (r, row) in left.iter_mut().enumerate() {
+                for (entry, mean) in row.iter_mut().zip(means) {
+                    *entry = if r < present { *entry - mean } else { zero };
+                }
+            }
+            store_tile(simd, &left, tile);
+            if let Some(pixels) = &mut pixels {
+                store_tile(simd, &left, &mut pixels[(j * shape.patch_pitch + i) * size..]);
+            }
         }
     }
 }
 
-/// Makes rows columns: whole vectors of them where there are as many of both, else four at a time.
+/// Makes rows columns, wherever they begin: whole vectors of them where there are as many of both, else four at a time.
 #[inline(always)]
 fn turn<S: Simd>(
     simd: S,
-    (from, from_pitch): (&[f32], usize),
+    (from, from_at): (&[f32], impl Fn(usize) -> usize),
     (rows, columns): (usize, usize),
-    (to, to_pitch): (&mut [f32], usize),
+    (to, to_at): (&mut [f32], impl Fn(usize) -> usize),
 ) {
     let lanes = S::f32s::LEN;
     for row in (0..rows).step_by(lanes) {
@@ -331,7 +443,7 @@ fn turn<S: Simd>(
             if row + lanes <= rows && column + lanes <= columns {
                 let mut vectors = [S::f32s::splat(simd, 0.0); LANES];
                 for (r, vector) in vectors[..lanes].iter_mut().enumerate() {
-                    *vector = S::f32s::from_slice(simd, &from[(row + r) * from_pitch + column..][..lanes]);
+                    *vector = S::f32s::from_slice(simd, &from[from_at(row + r) + column..][..lanes]);
                 }
                 vectors = interleaved(simd, interleaved(simd, vectors));
                 if lanes > 4 {
@@ -341,17 +453,17 @@ fn turn<S: Simd>(
                     vectors = interleaved(simd, vectors);
                 }
                 for (c, vector) in vectors[..lanes].iter().enumerate() {
-                    vector.store_slice(&mut to[(column + c) * to_pitch + row..][..lanes]);
+                    vector.store_slice(&mut to[to_at(column + c) + row..][..lanes]);
                 }
                 continue;
             }
             for row in (row..rows.min(row + lanes)).step_by(SQUARE) {
                 for column in (column..columns.min(column + lanes)).step_by(SQUARE) {
-                    let load = |r: usize| f32x4::from_slice(simd, &from[(row + r) * from_pitch + column..][..SQUARE]);
+                    let load = |r: usize| f32x4::from_slice(simd, &from[from_at(row + r) + column..][..SQUARE]);
                     let (even, odd) = (load(0).interleave(load(2)), load(1).interleave(load(3)));
                     let (low, high) = (even.0.interleave(odd.0), even.1.interleave(odd.1));
                     for (c, vector) in [low.0, low.1, high.0, high.1].iter().enumerate() {
-                        vector.store_slice(&mut to[(column + c) * to_pitch + row..][..SQUARE]);
+                        vector.store_slice(&mut to[to_at(column + c) + row..][..SQUARE]);
                     }
                 }
             }

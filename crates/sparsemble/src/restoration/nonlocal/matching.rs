@@ -233,25 +233,46 @@ impl Matcher {
 /// It is `most` if fewer do not exceed that; what is negative counts as zero.
 #[inline(always)]
 fn limit<S: Simd>(simd: S, values: &[f32], wanted: usize, most: f32) -> f32 {
-    // Numbers that are not negative are ordered as their bits are.
-    let (mut below, mut limit) = (0, most.to_bits());
-    let within = |limit: u32| how_many(simd, values, S::f32s::simd_le, f32::from_bits(limit));
-    if within(below) >= wanted {
+    let within = |limit: f32| how_many(simd, values, S::f32s::simd_le, limit);
+    if within(0.0) >= wanted {
         return 0.0;
     }
-    while below + 1 < limit {
-        let middle = below.midpoint(limit);
-        let found = within(middle);
-        if found >= wanted {
-            limit = middle;
-        } else {
-            below = middle;
+    let (mut below, mut limit) = (0.0_f32, largest(simd, values, most));
+    if within(limit) < wanted {
+        return most;
+    }
+    // By halves of the range, which the values are spread over; where many are crowded together, by halves of the numbers there
+    // are: those that are not negative are ordered as their bits are.
+    for round in 0.. {
+        let bits = u32::midpoint(below.to_bits(), limit.to_bits());
+        let middle = if round < HALVES { 0.5 * (below + limit) } else { f32::from_bits(bits) };
+        if middle <= below || middle >= limit {
+            break;
         }
+        let found = within(middle);
+        // Nobody can guess which: both are chosen rather than branched to.
+        limit = if found >= wanted { middle } else { limit };
+        below = if found >= wanted { below } else { middle };
         if found == wanted {
             break;
         }
     }
-    f32::from_bits(limit)
+    limit
+}
+
+/// How often a range is halved before the numbers in it are.
+const HALVES: usize = 12;
+
+/// The largest of the values that do not exceed `most`, or zero.
+#[inline(always)]
+fn largest<S: Simd>(simd: S, values: &[f32], most: f32) -> f32 {
+    let (most, zero) = (S::f32s::splat(simd, most), S::f32s::splat(simd, 0.0));
+    let mut largest = zero;
+    for vector in values.chunks_exact(S::f32s::LEN) {
+        let vector = S::f32s::from_slice(simd, vector);
+        largest = largest.max(vector.simd_le(most).select(vector, zero));
+    }
+    largest.reduce_max()
 }
 
 /// How many values, whole vectors of them, are so.

@@ -2,6 +2,7 @@
 
 use fearless_simd::{Simd, dispatch};
 
+use crate::blocks::Run;
 use crate::error::{Error, Result};
 use crate::image::{GrayImage, Size};
 use crate::kernels::best_level;
@@ -12,6 +13,9 @@ pub(super) const BEYOND: usize = 64;
 /// Pixels of a row of a patch that are read or written together: most patches are no wider, and what lies beyond them is
 /// touched in vain.
 pub(super) const NARROW: usize = 8;
+
+/// Rows that one thread reads at a time.
+const ROWS: usize = 64;
 
 /// The largest sample: energies of groups and products of them are far from overflowing.
 const MOST: f64 = 1e12;
@@ -29,17 +33,28 @@ pub(super) struct Plane {
 
 impl Plane {
     /// `offset` is what is subtracted: with the mean of the picture, least is lost to rounding.
-    pub(super) fn new(image: &GrayImage, what: &'static str, side: usize, offset: f64) -> Result<Self> {
+    pub(super) fn new(image: &GrayImage, what: &'static str, side: usize, offset: f64, run: Run<'_>) -> Result<Self> {
         let size = image.size();
         let pitch = size.width + BEYOND;
-        let mut samples = vec![0.0; pitch * size.height];
-        for (row, line) in samples.chunks_exact_mut(pitch).enumerate() {
-            let pixels = image.row(row);
-            if !dispatch!(best_level(), simd => shifted(simd, pixels, offset, line)) {
-                return Err(refused(what, row, pixels));
+        let [mut samples, mut energies] = [(); 2].map(|()| vec![0.0; pitch * size.height]);
+        let pieces = samples.chunks_mut(ROWS * pitch).zip(energies.chunks_mut(ROWS * pitch)).enumerate();
+        run.each(pieces, |(i, (samples, energies))| {
+            let mut sums = vec![0.0; energies.len() + (side - 1) * pitch];
+            for (r, sums) in sums.chunks_exact_mut(pitch).enumerate().take(size.height - i * ROWS) {
+                let (row, mut beyond) = (i * ROWS + r, Vec::new());
+                let pixels = image.row(row);
+                let line = samples.get_mut(r * pitch..(r + 1) * pitch).unwrap_or_else(|| {
+                    beyond.resize(pitch, 0.0);
+                    &mut beyond
+                });
+                if !dispatch!(best_level(), simd => shifted(simd, pixels, offset, line)) {
+                    return Err(refused(what, row, pixels));
+                }
+                dispatch!(best_level(), simd => add_squares(simd, line, side, sums));
             }
-        }
-        let energies = dispatch!(best_level(), simd => energies(simd, &samples, pitch, side));
+            dispatch!(best_level(), simd => add_lines(simd, &sums, pitch, side, energies));
+            Ok(())
+        })?;
         Ok(Self { size, pitch, samples, energies })
     }
 
@@ -99,19 +114,20 @@ fn refused(what: &'static str, row: usize, pixels: &[f64]) -> Error {
     Error::parameter(what, sample, "samples must be at most 1e12 in size")
 }
 
-/// The sums of squares over squares of pixels, by where they begin; beyond the last whole ones anything. Inlined into the
-/// instruction set of the caller.
+/// Adds the sums of squares over so many pixels of a row, by where they begin; beyond the last whole ones anything. Inlined into
+/// the instruction set of the caller.
 #[inline(always)]
-fn energies<S: Simd>(_: S, samples: &[f32], pitch: usize, side: usize) -> Vec<f32> {
-    let add = |sums: &mut [f32], others: &[f32]| sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
-    let (mut lines, mut squares) = (vec![0.0; samples.len()], vec![0.0; pitch]);
-    for (line, row) in lines.chunks_exact_mut(pitch).zip(samples.chunks_exact(pitch)) {
-        squares.iter_mut().zip(row).for_each(|(square, sample)| *square = sample * sample);
-        (0..side).for_each(|c| add(line, &squares[c..]));
+fn add_squares<S: Simd>(_: S, row: &[f32], side: usize, sums: &mut [f32]) {
+    for c in 0..side {
+        sums.iter_mut().zip(&row[c..]).for_each(|(sum, sample)| *sum += sample * sample);
     }
-    let mut energies = lines.clone();
-    for (row, sums) in energies.chunks_exact_mut(pitch).enumerate() {
-        lines[row * pitch..].chunks_exact(pitch).take(side).skip(1).for_each(|line| add(sums, line));
+}
+
+/// Adds up so many rows of sums, by the first of them; beyond the last whole ones anything. Inlined into the instruction set of the
+/// caller.
+#[inline(always)]
+fn add_lines<S: Simd>(_: S, sums: &[f32], pitch: usize, side: usize, energies: &mut [f32]) {
+    for r in 0..side {
+        energies.iter_mut().zip(&sums[r * pitch..]).for_each(|(energy, sum)| *energy += sum);
     }
-    energies
 }

@@ -1,20 +1,13 @@
 //! Small systems of equations, as many at a time as vectors have lanes: each lane is a system of its own.
 //!
 //! What would be a number is a vector here, so nothing is padded to whole vectors, no sum runs across lanes, and no
-//! vector waits for a part of another. Matrices are row by row. They are worked through in square tiles, so that what was read serves
-//! a whole row or column of one.
+//! vector waits for a part of another. Matrices are cut into square tiles, and a tile lies in one piece, row by row: what was read
+//! of two of them serves a whole row or column of their product, and as all of it is at known places nothing is checked in between.
+
+use std::ops::Range;
+use std::slice::ChunksExact;
 
 use fearless_simd::prelude::*;
-
-/// Matrices of vectors, by what is from one entry to the next in both directions, both in vectors.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Entries<'a> {
-    pub(super) values: &'a [f32],
-    /// From a term of a sum to the next.
-    pub(super) term: usize,
-    /// From an entry of a tile to the next.
-    pub(super) entry: usize,
-}
 
 /// Reads a vector, by its number.
 #[inline(always)]
@@ -28,160 +21,173 @@ pub(super) fn store<S: Simd>(_: S, value: S::f32s, values: &mut [f32], at: usize
     value.store_slice(&mut values[at * S::f32s::LEN..][..S::f32s::LEN]);
 }
 
-/// A square of vectors in registers.
+/// A tile of vectors in registers.
 type Tile<S, const N: usize> = [[<S as Simd>::f32s; N]; N];
 
-/// Reads a tile whose first vector is number `at`, from rows that are `pitch` apart.
+/// How many values a tile has.
 #[inline(always)]
-pub(super) fn load_tile<S: Simd, const N: usize>(simd: S, values: &[f32], at: usize, pitch: usize) -> Tile<S, N> {
+pub(super) fn tile_size<S: Simd, const N: usize>(_: S) -> usize {
+    N * N * S::f32s::LEN
+}
+
+/// Reads a tile.
+#[inline(always)]
+pub(super) fn load_tile<S: Simd, const N: usize>(simd: S, values: &[f32]) -> Tile<S, N> {
+    let values = &values[..tile_size::<S, N>(simd)];
     let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
     for (r, row) in tile.iter_mut().enumerate() {
         for (c, entry) in row.iter_mut().enumerate() {
-            *entry = load(simd, values, at + r * pitch + c);
+            *entry = load(simd, values, r * N + c);
         }
     }
     tile
 }
 
+/// Reads as many vectors as a tile has in a row.
+#[inline(always)]
+pub(super) fn load_row<S: Simd, const N: usize>(simd: S, values: &[f32]) -> [S::f32s; N] {
+    let values = &values[..N * S::f32s::LEN];
+    let mut row = [S::f32s::splat(simd, 0.0); N];
+    for (c, entry) in row.iter_mut().enumerate() {
+        *entry = load(simd, values, c);
+    }
+    row
+}
+
 /// Writes a tile.
 #[inline(always)]
-pub(super) fn store_tile<S: Simd, const N: usize>(
-    simd: S,
-    tile: &Tile<S, N>,
-    values: &mut [f32],
-    at: usize,
-    pitch: usize,
-) {
+pub(super) fn store_tile<S: Simd, const N: usize>(simd: S, tile: &Tile<S, N>, values: &mut [f32]) {
+    let values = &mut values[..tile_size::<S, N>(simd)];
     for (r, row) in tile.iter().enumerate() {
         for (c, entry) in row.iter().enumerate() {
-            store(simd, *entry, values, at + r * pitch + c);
+            store(simd, *entry, values, r * N + c);
         }
     }
 }
 
-/// Adds Σ left(k, r)·right(k, c) over k to each entry (r, c) of a tile, or subtracts it.
+/// A matrix in tiles: lines of them, one after the other, which are its rows or its columns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tiled<'a> {
+    pub(super) values: &'a [f32],
+    /// Tiles from one line to the next.
+    pub(super) pitch: usize,
+}
+
+impl<'a> Tiled<'a> {
+    /// Some tiles of a line.
+    #[inline(always)]
+    pub(super) fn line<S: Simd, const N: usize>(
+        self,
+        simd: S,
+        line: usize,
+        tiles: Range<usize>,
+    ) -> ChunksExact<'a, f32> {
+        let size = tile_size::<S, N>(simd);
+        self.values[(line * self.pitch + tiles.start) * size..][..tiles.len() * size].chunks_exact(size)
+    }
+}
+
+/// Adds the products of tiles with tiles, or subtracts them: Σ left(k, r)·right(k, c) over k to each entry (r, c), or
+/// Σ left(r, k)·right(c, k) where sums run along rows.
 #[expect(clippy::needless_range_loop, reason = "the compiler keeps the tile in registers if it is written so")]
 #[inline(always)]
-pub(super) fn add_products<S: Simd, const N: usize, const SUBTRACT: bool>(
+pub(super) fn add_products<'a, S: Simd, const N: usize, const ALONG_ROWS: bool, const SUBTRACT: bool>(
     simd: S,
     tile: &mut Tile<S, N>,
-    (left, right): (Entries<'_>, Entries<'_>),
-    terms: usize,
+    left: impl Iterator<Item = &'a [f32]>,
+    right: impl Iterator<Item = &'a [f32]>,
 ) {
-    for k in 0..terms {
-        let mut factors = [S::f32s::splat(simd, 0.0); N];
-        for (r, factor) in factors.iter_mut().enumerate() {
-            let entry = load(simd, left.values, k * left.term + r * left.entry);
-            *factor = if SUBTRACT { -entry } else { entry };
-        }
-        for c in 0..N {
-            let other = load(simd, right.values, k * right.term + c * right.entry);
+    let size = tile_size::<S, N>(simd);
+    for (left, right) in left.zip(right) {
+        let (left, right) = (&left[..size], &right[..size]);
+        for k in 0..N {
+            let at = |entry: usize| if ALONG_ROWS { entry * N + k } else { k * N + entry };
+            let mut factors = [S::f32s::splat(simd, 0.0); N];
             for r in 0..N {
-                tile[r][c] = factors[r].mul_add(other, tile[r][c]);
+                let entry = load(simd, left, at(r));
+                factors[r] = if SUBTRACT { -entry } else { entry };
+            }
+            for c in 0..N {
+                let other = load(simd, right, at(c));
+                for r in 0..N {
+                    tile[r][c] = factors[r].mul_add(other, tile[r][c]);
+                }
             }
         }
     }
 }
 
-/// Which entries of a product are formed: all `rows` × `columns` of them, or those on and above the diagonal; `terms` is
-/// the length of their sums. Rows and columns are multiples of a tile's side.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
-    pub(super) rows: usize,
-    pub(super) columns: usize,
-    pub(super) terms: usize,
-    pub(super) above_only: bool,
-}
-
-/// The matrix of Σ left(k, r)·right(k, c) over k, to rows that are `pitch` apart.
-#[inline(always)]
-pub(super) fn products<S: Simd, const N: usize>(
-    simd: S,
-    (left, right): (Entries<'_>, Entries<'_>),
-    Extent { rows, columns, terms, above_only }: Extent,
-    (out, pitch): (&mut [f32], usize),
-) {
-    for first in (0..rows).step_by(N) {
-        for start in (if above_only { first } else { 0 }..columns).step_by(N) {
-            let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
-            let left = Entries { values: from(simd, left.values, first * left.entry), ..left };
-            let right = Entries { values: from(simd, right.values, start * right.entry), ..right };
-            add_products::<S, N, false>(simd, &mut tile, (left, right), terms);
-            store_tile(simd, &tile, out, first * pitch + start, pitch);
-        }
-    }
-}
-
-/// Makes A, symmetric and given on and above its diagonal, A⁻¹ times `scale`. Its sides are multiples of a tile's. With UᵀU = A, the
-/// square of no pivot of U counts as less than `least`; `space` is as large as A and gets U⁻ᵀ.
+/// Makes A, symmetric and given on and above its diagonal, A⁻¹ times `scale`. Lines are columns, of `count` tiles each and
+/// `pitch` apart. With UᵀU = A, the square of no pivot of U counts as less than `least`; `space` is as large as A and gets U⁻ᵀ.
 ///
 /// An inverse, as it is mostly used for more columns than the matrix has: a product, whose sums need not wait for each other.
 #[inline(always)]
 pub(super) fn invert<S: Simd, const N: usize>(
     simd: S,
-    (size, pitch): (usize, usize),
+    (count, pitch): (usize, usize),
     (least, scale): (S::f32s, S::f32s),
     matrix: &mut [f32],
     space: &mut [f32],
 ) {
-    for first in (0..size).step_by(N) {
-        factor_rows::<S, N>(simd, first, (size, pitch), least, matrix, space);
+    for row in 0..count {
+        factor_row::<S, N>(simd, row, (count, pitch), least, matrix, space);
     }
     // U⁻¹U⁻ᵀ, where U⁻ᵀ is zero above its diagonal.
-    for first in (0..size).step_by(N) {
-        for start in (first..size).step_by(N) {
+    let (size, lower) = (tile_size::<S, N>(simd), Tiled { values: space, pitch });
+    for row in 0..count {
+        for column in row..count {
             let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
-            let below = |column| Entries { values: from(simd, space, start * pitch + column), term: pitch, entry: 1 };
-            add_products::<S, N, false>(simd, &mut tile, (below(first), below(start)), size - start);
-            for row in &mut tile {
-                for entry in row {
-                    *entry *= scale;
+            let below = |line| lower.line::<S, N>(simd, line, column..count);
+            add_products::<S, N, false, false>(simd, &mut tile, below(row), below(column));
+            let mut turned = tile;
+            for r in 0..N {
+                for c in 0..N {
+                    tile[r][c] *= scale;
+                    turned[c][r] = tile[r][c];
                 }
             }
-            store_tile(simd, &tile, matrix, first * pitch + start, pitch);
-            for (r, row) in tile.iter().enumerate() {
-                for (c, entry) in row.iter().enumerate() {
-                    store(simd, *entry, matrix, (start + c) * pitch + first + r);
-                }
-            }
+            store_tile(simd, &tile, &mut matrix[(column * pitch + row) * size..]);
+            store_tile(simd, &turned, &mut matrix[(row * pitch + column) * size..]);
         }
     }
 }
 
 /// A row of tiles of U, right of the diagonal, and of U⁻ᵀ, left of it and on it.
 #[inline(always)]
-fn factor_rows<S: Simd, const N: usize>(
+fn factor_row<S: Simd, const N: usize>(
     simd: S,
-    first: usize,
-    (size, pitch): (usize, usize),
+    row: usize,
+    (count, pitch): (usize, usize),
     least: S::f32s,
     matrix: &mut [f32],
     space: &mut [f32],
 ) {
-    let (above, rows) = matrix.split_at_mut(first * pitch * S::f32s::LEN);
-    let (inverse_above, inverse_rows) = space.split_at_mut(first * pitch * S::f32s::LEN);
-    let above = |at| Entries { values: from(simd, above, at), term: pitch, entry: 1 };
-    let mut corner = load_tile::<S, N>(simd, rows, first, pitch);
-    add_products::<S, N, true>(simd, &mut corner, (above(first), above(first)), first);
+    let at = |column: usize| (column * pitch + row) * tile_size::<S, N>(simd);
+    let mut corner = load_tile::<S, N>(simd, &matrix[at(row)..]);
+    let upper = Tiled { values: matrix, pitch };
+    let own = upper.line::<S, N>(simd, row, 0..row);
+    add_products::<S, N, false, true>(simd, &mut corner, own.clone(), own);
     factor_tile(simd, least, &mut corner);
-    for start in (first + N..size).step_by(N) {
-        let mut tile = load_tile::<S, N>(simd, rows, start, pitch);
-        add_products::<S, N, true>(simd, &mut tile, (above(first), above(start)), first);
+    for column in row + 1..count {
+        let mut tile = load_tile::<S, N>(simd, &matrix[at(column)..]);
+        let upper = Tiled { values: matrix, pitch };
+        let [own, other] = [row, column].map(|line| upper.line::<S, N>(simd, line, 0..row));
+        add_products::<S, N, false, true>(simd, &mut tile, own, other);
         forward_tile(simd, &corner, &mut tile);
-        store_tile(simd, &tile, rows, start, pitch);
+        store_tile(simd, &tile, &mut matrix[at(column)..]);
     }
-    for start in (0..first).step_by(N) {
+    for column in 0..row {
         let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
-        let inverse = Entries { values: from(simd, inverse_above, start * pitch + start), term: pitch, entry: 1 };
-        let left = above(start * pitch + first);
-        add_products::<S, N, true>(simd, &mut tile, (left, inverse), first - start);
+        let own = Tiled { values: matrix, pitch }.line::<S, N>(simd, row, column..row);
+        let inverse = Tiled { values: space, pitch }.line::<S, N>(simd, column, column..row);
+        add_products::<S, N, false, true>(simd, &mut tile, own, inverse);
         forward_tile(simd, &corner, &mut tile);
-        store_tile(simd, &tile, inverse_rows, start, pitch);
+        store_tile(simd, &tile, &mut space[at(column)..]);
     }
     let mut tile = [[S::f32s::splat(simd, 0.0); N]; N];
     (0..N).for_each(|r| tile[r][r] = S::f32s::splat(simd, 1.0));
     forward_tile(simd, &corner, &mut tile);
-    store_tile(simd, &tile, inverse_rows, first, pitch);
+    store_tile(simd, &tile, &mut space[at(row)..]);
 }
 
 /// The factor of a tile on the diagonal.
@@ -215,10 +221,4 @@ fn forward_tile<S: Simd, const N: usize>(_: S, corner: &Tile<S, N>, tile: &mut T
             tile[r][c] *= corner[r][r];
         }
     }
-}
-
-/// What begins with a vector, by its number; nothing if there is no such vector.
-#[inline(always)]
-pub(super) fn from<S: Simd>(_: S, values: &[f32], at: usize) -> &[f32] {
-    values.get(at * S::f32s::LEN..).unwrap_or_default()
 }

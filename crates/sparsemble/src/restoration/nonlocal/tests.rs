@@ -123,7 +123,7 @@ fn groups_are_estimated_by_their_own_gaussians() {
         let patches = |image: &GrayImage, group: &[Place]| {
             group.iter().map(|&place| patch(image, place, side)).collect::<Vec<_>>()
         };
-        let plane = |image: &GrayImage| Plane::new(image, "", side, 90.0).unwrap();
+        let plane = |image: &GrayImage| Plane::new(image, "", side, 90.0, Run::default()).unwrap();
         let planes = (plane(&noisy), guide.map(plane));
         let mut estimator = GroupEstimator::new(side, 32, (guide.is_some(), false));
         for (level, found) in estimated(&mut estimator, (&planes.0, planes.1.as_ref()), &groups, sigma) {
@@ -146,7 +146,7 @@ fn what_a_group_keeps_of_the_noise_is_the_diagonal_of_its_filter() {
     let pilot = picture(size(20, 18), 12.0);
     let (sigma, groups) = (9.0, groups());
     for side in [3, 4] {
-        let plane = Plane::new(&pilot, "", side, 90.0).unwrap();
+        let plane = Plane::new(&pilot, "", side, 90.0, Run::default()).unwrap();
         let mut estimator = GroupEstimator::new(side, 32, (false, true));
         for (level, found) in estimated(&mut estimator, (&plane, None), &groups, sigma) {
             for (group, (_, kept)) in groups.iter().zip(&found) {
@@ -171,7 +171,7 @@ fn a_group_has_the_nearest_patches_in_reach() {
     let (reach, group) = (9, 20);
     let origins = [(0, 0), (12, 33), (25, 65), (3, 64)];
     for (side, origin) in [2, 3, 5].into_iter().flat_map(|side| origins.map(|origin| (side, origin))) {
-        let plane = Plane::new(&image, "", side, 100.0).unwrap();
+        let plane = Plane::new(&image, "", side, 100.0, Run::default()).unwrap();
         let own = patch(&image, places(&[origin])[0], side);
         let origins: Vec<(u32, u32)> = window(origin.0 as usize, reach, 31 - side)
             .flat_map(|row| window(origin.1 as usize, reach, 71 - side).map(move |column| (row as u32, column as u32)))
@@ -199,7 +199,7 @@ fn a_group_has_the_nearest_patches_in_reach() {
 
 #[test]
 fn a_patch_is_in_its_own_group_even_if_all_are_equal() {
-    let flat = Plane::new(&GrayImage::from_fn(size(40, 40), |_, _| 9.0).unwrap(), "", 4, 0.0).unwrap();
+    let flat = Plane::new(&GrayImage::from_fn(size(40, 40), |_, _| 9.0).unwrap(), "", 4, 0.0, Run::default()).unwrap();
     let found = dispatch!(best_level(), simd => Matcher::new(4, 10, 8).find(simd, &flat, (17, 30)).to_vec());
     assert!(found.contains(&Place { row: 17, column: 30 }) && found.len() == 8);
 }
@@ -230,7 +230,9 @@ fn estimates_that_overlap_are_averaged() {
     add(0, &[(0, 2)], 2);
     assert!(canvases[0].has((0, 1)) && !canvases[0].has((1, 0)) && canvases[1].has((1, 2)));
     let expected = [1.0, 6.0, 10.0, 0.0, 4.0 / 2.0, 36.0 / 3.0, 50.0 / 3.0, 20.0 / 2.0, 3.0, 4.0, 30.0, 40.0];
-    for (found, expected) in means(&canvases.map(Canvas::complete), size(4, 3), 0.5).0.iter().zip(expected) {
+    for (found, expected) in
+        means(&canvases.map(Canvas::complete), size(4, 3), 0.5, Run::default()).unwrap().0.iter().zip(expected)
+    {
         assert!((found - 0.5 - expected).abs() < 1e-6, "{found} for {expected}");
     }
 }
