@@ -137,8 +137,8 @@ pub trait Degradation<T: Scalar>: Debug + Send + Sync {
         conjugate::reconcile(self, measurements, mu, features);
     }
 
-    /// [`reconcile`](Self::reconcile) on the threads of a run, to the same bits and as long in all. By default on the caller's alone;
-    /// those that are made of parts share these out.
+    /// [`reconcile`](Self::reconcile) on the threads of a run, to the same bits and at the same cost. By default on the caller's
+    /// alone; [`PerBlock`] shares its blocks out.
     ///
     /// # Errors
     /// Those of its parts; ours have none, and are not interrupted between them.

@@ -28,8 +28,8 @@ pub(crate) type Product<V> = [[V; VECTORS]; TILE];
 /// panel to panel is passed along by value rather than kept in memory: a conditional store to memory is compiled to a
 /// masked store, which costs more than the whole product on some processors.
 pub(crate) trait Epilogue<T: Scalar> {
-    /// Whether the products of two panels are formed at once, where `pass_in_groups` is not needed anyway (see `wide.rs`) and there
-    /// are registers for both: worth it where little is carried.
+    /// Whether the products of two panels are formed at once, where there are registers for both: worth it where little is
+    /// carried. Those of `wide.rs` always come by whole runs.
     const PAIRS: bool = false;
 
     /// What is carried through a run.
