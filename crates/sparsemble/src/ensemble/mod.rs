@@ -38,6 +38,7 @@ pub use model::SparseModel;
 pub use multilevel::{Coefficients, Descent, Multilevel, MultilevelDictionary};
 pub use random::Averaging;
 pub use represent::Approximation;
+pub(crate) use strips::STRIP;
 pub(crate) use weights::simplex_weights_here;
 pub use weights::{Certificate, MemberGram, OracleWeights, WeightConstraint, Weights, simplex_weights};
 

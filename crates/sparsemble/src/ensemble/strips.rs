@@ -12,7 +12,7 @@ use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
 
 /// Samples in a strip: a multiple of every coder's own block, few enough to occupy all threads with a small batch.
-pub(super) const STRIP: usize = 384;
+pub(crate) const STRIP: usize = 384;
 
 /// The samples of a range, copied; refuses NaN and infinities.
 pub(super) fn strip<T: Scalar>(samples: MatrixView<'_, T>, range: Range<usize>) -> Result<Matrix<T>> {

@@ -29,7 +29,7 @@ pub(crate) type Product<V> = [[V; VECTORS]; TILE];
 /// masked store, which costs more than the whole product on some processors.
 pub(crate) trait Epilogue<T: Scalar> {
     /// Whether the products of two panels are formed at once, where there are registers for both: worth it where little is
-    /// carried. Those of `wide.rs` always come by whole runs.
+    /// carried. By `wide.rs` whole runs are formed at once, for every epilogue.
     const PAIRS: bool = false;
 
     /// What is carried through a run.

@@ -2,7 +2,8 @@
 //! AVX-512 begins with Ice Lake: Skylake-X and Cascade Lake.
 //!
 //! Panels are laid out for AVX2 there. The two vectors of a panel are one of these, and the bits of a product are the same. A whole
-//! run of panels is multiplied at a time, for which there are registers: thirty-two.
+//! run of panels is multiplied at a time, for which there are registers: thirty-two. What is left at the end is less than a run and is
+//! multiplied as for AVX2, panel by panel.
 //!
 //! This is the only `unsafe` code of the workspace (decision 0006): functions for these processors are called where [`Wide`] is
 //! the proof that this is one.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rand::RngExt;
 
 use crate::blocks::Run;
-use crate::ensemble::{EstimatorScratch, GaussianEstimator, LocalGaussians, SampleMean, Seen};
+use crate::ensemble::{EstimatorScratch, GaussianEstimator, LocalGaussians, STRIP, SampleMean, Seen};
 use crate::error::{Error, Result};
 use crate::image::{GrayImage, Size};
 use crate::matrix::Matrix;
@@ -14,9 +14,6 @@ use crate::rng::Draw;
 
 use super::nonlocal::{NonLocal, check_samples, origins};
 use super::prior::PicturePrior;
-
-/// Patches that one thread estimates at a time.
-const STRIP: usize = 384;
 
 /// What is likely by the picture's own patches and by Gaussians of patches of other pictures, in turn.
 ///

@@ -169,8 +169,8 @@ impl<T: Scalar> Members<T> {
         }
         let mut best = S::f64s::splat(simd, f64::NEG_INFINITY);
         for scores in scores.chunks_exact(lanes) {
-            // In this order, in which what is no number is passed over.
-            best = S::f64s::from_slice(simd, scores).max(best);
+            // What is no number is passed over.
+            best = best.max_precise(S::f64s::from_slice(simd, scores));
         }
         best.reduce_max()
     }

@@ -168,13 +168,8 @@ impl GroupEstimator {
         self.find_means::<S, N>(simd, shape);
         subtract::<S, N>(simd, &self.means, shape, &mut self.patches, Some(&mut self.pixels));
         let own = Tiled { values: &self.patches, pitch: shape.pixel_pitch };
-        for i in 0..shape.patches {
-            for j in i..shape.patches {
-                let products = product::<S, N, true>(simd, (own, i), (own, j), shape.pixels);
-                let at = (j * shape.patch_pitch + i) * tile_size::<S, N>(simd);
-                store_tile(simd, &products, &mut self.inverse[at..]);
-            }
-        }
+        let above = shape.pairs_of_patches().filter(|(i, j)| i <= j);
+        write_products::<S, N, true>(simd, (own, own), (above, shape.pixels), (&mut self.inverse, shape.patch_pitch));
         let ridge = self.add_ridge::<S, N>(simd, shape, noise);
         let scale = if self.others.is_some() { S::f32s::splat(simd, 1.0) } else { -ridge };
         store(simd, scale, &mut self.scale, 0);
@@ -185,18 +180,12 @@ impl GroupEstimator {
             subtract::<S, N>(simd, &self.means, shape, &mut others.patches, None);
             let [own, other] =
                 [&self.patches, &others.patches].map(|values| Tiled { values, pitch: shape.pixel_pitch });
-            for (i, j) in shape.pairs_of_patches() {
-                let products = product::<S, N, true>(simd, (own, i), (other, j), shape.pixels);
-                let at = (j * shape.patch_pitch + i) * tile_size::<S, N>(simd);
-                store_tile(simd, &products, &mut self.space[at..]);
-            }
+            let extent = (shape.pairs_of_patches(), shape.pixels);
+            write_products::<S, N, true>(simd, (own, other), extent, (&mut self.space, shape.patch_pitch));
             let [inverse, crossed] =
                 [&self.inverse, &self.space].map(|values| Tiled { values, pitch: shape.patch_pitch });
-            for (i, j) in shape.pairs_of_patches() {
-                let products = product::<S, N, false>(simd, (inverse, i), (crossed, j), shape.patches);
-                let at = (j * shape.patch_pitch + i) * tile_size::<S, N>(simd);
-                store_tile(simd, &products, &mut others.weights[at..]);
-            }
+            let extent = (shape.pairs_of_patches(), shape.patches);
+            write_products::<S, N, false>(simd, (inverse, crossed), extent, (&mut others.weights, shape.patch_pitch));
         }
         self.find_kept::<S, N>(simd, shape);
     }
@@ -336,6 +325,20 @@ fn product<S: Simd, const N: usize, const ALONG_ROWS: bool>(
     let (left, right) = (left.line::<S, N>(simd, i, 0..terms), right.line::<S, N>(simd, j, 0..terms));
     add_products::<S, N, ALONG_ROWS, false>(simd, &mut tile, left, right);
     tile
+}
+
+/// Writes the products of some pairs of lines, of so many tiles each, to the columns of a matrix whose lines are `pitch` apart.
+#[inline(always)]
+fn write_products<S: Simd, const N: usize, const ALONG_ROWS: bool>(
+    simd: S,
+    (left, right): (Tiled<'_>, Tiled<'_>),
+    (pairs, terms): (impl Iterator<Item = (usize, usize)>, usize),
+    (out, pitch): (&mut [f32], usize),
+) {
+    for (i, j) in pairs {
+        let products = product::<S, N, ALONG_ROWS>(simd, (left, i), (right, j), terms);
+        store_tile(simd, &products, &mut out[(j * pitch + i) * tile_size::<S, N>(simd)..]);
+    }
 }
 
 /// The patches of some groups, those of a group side by side.

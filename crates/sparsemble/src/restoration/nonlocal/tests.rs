@@ -237,6 +237,55 @@ fn estimates_that_overlap_are_averaged() {
     }
 }
 
+/// Taller than what one thread works on at a time, twice over.
+const TALL: Size = Size { width: 11, height: 140 };
+
+#[test]
+fn the_energies_of_a_tall_picture_are_sums_of_squares_in_every_row() {
+    let image = picture(TALL, 8.0);
+    for side in [2, 5] {
+        let plane = Plane::new(&image, "", side, 90.0, Run::threads(2)).unwrap();
+        for row in 0..=TALL.height - side {
+            for (column, found) in plane.energies(row, 0).iter().take(TALL.width - side + 1).enumerate() {
+                let place = Place { row: row as u32, column: column as u32 };
+                let expected: f64 = patch(&image, place, side).iter().map(|sample| (sample - 90.0).powi(2)).sum();
+                assert!((f64::from(*found) - expected).abs() <= 1e-5 * expected, "({row}, {column}), side {side}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_means_of_a_tall_picture_are_those_of_its_estimates_in_every_row() {
+    let (side, rows) = (3, [0..70, 20..130, 64..65 + 3, 125..140]);
+    let mut canvases = rows.clone().map(|rows| Canvas::new(rows, TALL.width, side));
+    let mut plain = vec![(0.0, 0.0, 0.0); TALL.pixels()];
+    for (canvas, rows) in canvases.iter_mut().zip(rows) {
+        for (row, column) in
+            (rows.start..=rows.end - side).flat_map(|row| (0..=TALL.width - side).map(move |c| (row, c)))
+        {
+            let all = places(&[(row as u32, column as u32)]);
+            canvas.count(&all);
+            let value = (7 * row + 3 * column + rows.start) as f32;
+            dispatch!(best_level(), simd => {
+                canvas.add(simd, all[0], &[value; 32]);
+                canvas.add_kept(simd, all[0], &[0.5 * value; 32]);
+            });
+            for (r, c) in (0..side).flat_map(|r| (0..side).map(move |c| (r, c))) {
+                let (count, sum, kept) = &mut plain[(row + r) * TALL.width + column + c];
+                *count += 1.0;
+                *sum += f64::from(value);
+                *kept += f64::from(0.5 * value);
+            }
+        }
+    }
+    let (found, kept) = means(&canvases.map(Canvas::complete), TALL, 0.5, Run::threads(2)).unwrap();
+    for (pixel, (count, sum, sum_kept)) in plain.into_iter().enumerate() {
+        assert!((found[pixel] - 0.5 - sum / count).abs() < 1e-2, "pixel {pixel}");
+        assert!((kept[pixel] - sum_kept / count).abs() < 1e-2, "pixel {pixel}");
+    }
+}
+
 #[test]
 fn noise_is_taken_out() {
     let (clean, noisy) = (picture(size(96, 80), 0.0), picture(size(96, 80), 20.0));
