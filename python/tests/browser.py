@@ -44,6 +44,8 @@ class Browser:
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(driver))
+        # As if its window were in front: elsewhere nothing shows that it has the focus.
+        self.command("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def open(self, place, *, width=1200, height=900, dark=False, script=True):
         """Open a file or an address in a window of this size, and forget what earlier pages did."""
@@ -68,10 +70,13 @@ class Browser:
         return [entry["message"] for entry in log if entry["level"] in ("SEVERE", "WARNING")]
 
     def requests(self):
-        """The addresses that have been asked for since this was last asked, but for data inside the page."""
+        """The addresses that have been asked for since this was last asked, but for data inside the page.
+
+        What the browser's own first page asks for may arrive later than that, and is none of ours.
+        """
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-        return [address for address in sent if not address.startswith(("data:", "blob:"))]
+        return [address for address in sent if not address.startswith(("data:", "blob:", "chrome:"))]
 
     def quit(self):
         """End the browser."""
