@@ -449,7 +449,7 @@ IDENTITY = Operator("identity", (16, 16))
         (lambda: restore(SPOILT, IDENTITY), "measurements has values that are NaN"),
         (lambda: restore(PICTURE[0], Operator("identity", 16)), "is for samples"),
         (lambda: Sensor(0.0).sense(PICTURE), "ratio=0.0: must be above 0"),
-        (lambda: Sensor(n_measurements=65).sense(PICTURE), "measurements=65"),
+        (lambda: Sensor(n_measurements=65).sense(PICTURE), "n_measurements=65"),
         (lambda: Sensor(n_measurements=0).sense(PICTURE), "n_measurements=0"),
         (lambda: Sensor(kind="haar").sense(PICTURE), "kind='haar'"),
         (lambda: Sensor(random_state=None).sense(PICTURE), "random_state=None"),

@@ -389,7 +389,13 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
     def _count(self, pixels: int) -> int:
         """Return the number of measurements of a block."""
         if self.n_measurements is not None:
-            return check_count("n_measurements", self.n_measurements)
+            count = check_count("n_measurements", self.n_measurements)
+            if self.kind == "orthonormal" and count > pixels:
+                raise ValueError(
+                    f"n_measurements={count}: a block of {pixels} pixels has at most {pixels} orthonormal "
+                    "rows; take fewer, or another kind"
+                )
+            return count
         if not isinstance(self.ratio, numbers.Real):
             raise TypeError(f"ratio={self.ratio!r}: must be a number")
         if not 0 < self.ratio <= 1:
