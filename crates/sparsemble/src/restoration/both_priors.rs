@@ -12,6 +12,7 @@ use crate::matrix::Matrix;
 use crate::patch::{copy_patch, remove_mean};
 use crate::rng::Draw;
 
+use super::image_level::moved;
 use super::nonlocal::{NonLocal, check_samples, origins};
 use super::prior::PicturePrior;
 
@@ -21,17 +22,19 @@ use super::prior::PicturePrior;
 /// | --- | --- | --- | --- | --- |
 /// | `non_local` | | [`NonLocal::default`] | what the picture's own patches have in common | |
 /// | `caution` | | 0.4 | what the Gaussians take for noise, as a part of what is noise by the turn | > 0 |
-/// | `listening` | | 8 | turns in which they only learn from the picture | |
-/// | `period` | | 8 | turns from one lesson to the next | ≥ 2, even |
+/// | `weight` | w | 0.85 | what they count in their turns, beside the non-local prior of the turn before | above 0, at most 1 |
+/// | `listening` | | 8 | turns before their first | |
+/// | `period` | | 8 | turns from one lesson to the next | ≥ 1 |
 /// | `prior_samples` | ν | 8 | how many patches of the picture count as much as what was known before | > 0 |
 /// | `stride` | | 3 | the distance between their patches | 1 to the side of a patch |
 ///
 /// Turns are numbered from 0. From number `listening` on, the even ones are those of the Gaussians: they estimate the patches of
-/// a grid that is shifted from turn to turn, each by the members that are likely for it, and average where patches overlap. All
-/// others are the non-local prior's. After its last turn of a period the Gaussians have a lesson, when they are next asked:
-/// from C_k, what other pictures have taught, they go to (Σ w x xᵀ + ν C_k)/(Σ w + ν) over the patches x of its estimate, w
-/// being how likely each is of member k, and half of the way to the share of these patches. Structures that no other picture
-/// has are then known. Before the first lesson the Gaussians would take them for noise, so they listen first (decision 0017).
+/// a grid that is shifted from turn to turn, each by the members that are likely for it, and average where patches overlap. What
+/// comes of it is (1 − w)·y + w·x, with x what they say and y what the non-local prior has said in the turn before. All other turns
+/// are the non-local prior's. The first turn of the Gaussians in each period begins with a lesson: from C_k, what other pictures
+/// have taught, they go to (Σ p x xᵀ + ν C_k)/(Σ p + ν) over the patches x of y, p being how likely each is of member k, and half
+/// of the way to the share of these patches. Structures that no other picture has are then known. Before the non-local prior has
+/// found them the Gaussians would take them for noise, so they wait for it first (decision 0017).
 ///
 /// # Cost
 /// A turn of the non-local prior is that of [`NonLocal`]. One of the Gaussians, and each lesson, has for each patch of the grid
@@ -46,7 +49,9 @@ pub struct BothPriors {
     pub non_local: NonLocal,
     /// What the Gaussians take for noise, as a part of what is noise by the turn.
     pub caution: f64,
-    /// Turns in which they only learn.
+    /// What they count in their turns.
+    pub weight: f64,
+    /// Turns before their first.
     pub listening: usize,
     /// Turns from one lesson to the next.
     pub period: usize,
@@ -57,13 +62,13 @@ pub struct BothPriors {
     learned: LocalGaussians<f32>,
     /// For this picture, once there was a lesson.
     adapted: Option<LocalGaussians<f32>>,
-    /// What the next lesson is about.
-    heard: Option<Heard>,
+    /// The last one of the non-local prior.
+    opinion: Option<Opinion>,
 }
 
-/// A picture to learn from.
+/// What a turn has made of the picture.
 #[derive(Debug)]
-struct Heard {
+struct Opinion {
     picture: GrayImage,
     /// What the Gaussians take for noise in it.
     noise: f64,
@@ -77,13 +82,14 @@ impl BothPriors {
         Self {
             non_local: NonLocal::default(),
             caution: 0.4,
+            weight: 0.85,
             listening: 8,
             period: 8,
             prior_samples: 8.0,
             stride: side.min(3),
             learned: gaussians,
             adapted: None,
-            heard: None,
+            opinion: None,
         }
     }
 
@@ -101,24 +107,25 @@ impl BothPriors {
         self.non_local.check(image.size(), sigma)?;
         let grid = self.grid(image.size(), turn)?;
         if turn == 0 {
-            (self.adapted, self.heard) = (None, None);
+            (self.adapted, self.opinion) = (None, None);
         }
         let noise = self.caution * sigma;
         if turn < self.listening || !turn.is_multiple_of(2) {
             let (own, multiply_adds) = self.non_local.denoise_and_count(image, sigma, turn, run)?;
-            if turn % self.period != self.period - 1 {
-                return Ok((own, multiply_adds));
-            }
-            let learned = self.learn(run.silent())?;
-            self.heard = Some(Heard { picture: own.clone(), noise, turn });
-            return Ok((own, multiply_adds + learned));
+            self.opinion = Some(Opinion { picture: own.clone(), noise, turn });
+            return Ok((own, multiply_adds));
         }
         check_samples(image, "image")?;
         let part = |pass: usize| run.passes(pass..pass + 1, 2, grid.count());
-        let learned = self.learn(part(0))?;
+        let is_first = turn < self.listening + 2 || turn / self.period != (turn - 2) / self.period;
+        let learned = if is_first { self.learn(part(0))? } else { 0 };
         let seen = Seen { phi: None, noise, mean: SampleMean::Removed };
         let estimator = self.guides().estimator(&seen, run.silent())?;
         let (found, multiply_adds) = grid.estimate(image, &estimator, part(1))?;
+        let found = match &self.opinion {
+            Some(Opinion { picture, .. }) => moved(found, picture, 1.0 - self.weight, run)?,
+            None => found,
+        };
         Ok((found, multiply_adds + learned))
     }
 
@@ -127,9 +134,9 @@ impl BothPriors {
         self.adapted.as_ref().unwrap_or(&self.learned)
     }
 
-    /// The lesson about what was heard, if there is something; its multiply-adds.
+    /// The lesson about what the non-local prior has said, if it has; its multiply-adds.
     fn learn(&mut self, run: Run<'_>) -> Result<u64> {
-        let Some(Heard { picture, noise, turn }) = &self.heard else { return Ok(0) };
+        let Some(Opinion { picture, noise, turn }) = &self.opinion else { return Ok(0) };
         let grid = self.grid(picture.size(), *turn)?;
         let mut patches = Matrix::zeros(self.learned.n_features(), grid.count());
         let strip = STRIP * patches.rows();
@@ -141,7 +148,7 @@ impl BothPriors {
         })?;
         let settings = (*noise, self.prior_samples);
         let (adapted, multiply_adds) = self.learned.adapted(self.guides(), patches.view(), settings, run)?;
-        (self.adapted, self.heard) = (Some(adapted), None);
+        self.adapted = Some(adapted);
         Ok(multiply_adds)
     }
 
@@ -155,8 +162,11 @@ impl BothPriors {
         if !(1..=side).contains(&self.stride) {
             return Err(Error::parameter("stride", self.stride, "must be from 1 to the side of a patch"));
         }
-        if self.period == 0 || !self.period.is_multiple_of(2) {
-            return Err(Error::parameter("period", self.period, "must be even and at least 2"));
+        if self.period == 0 {
+            return Err(Error::parameter("period", self.period, "must be at least 1"));
+        }
+        if !(self.weight > 0.0 && self.weight <= 1.0) {
+            return Err(Error::parameter("weight", self.weight, "must be above 0 and at most 1"));
         }
         for (name, value) in [("caution", self.caution), ("prior_samples", self.prior_samples)] {
             if !(value > 0.0 && value.is_finite()) {

@@ -111,7 +111,7 @@ impl ImageLevel {
         let (mut image, mut before) = (start.clone(), start);
         for turn in 0..self.turns {
             let sigma = self.noise(turn);
-            let ahead = extrapolated(&image, before, self.momentum, run)?;
+            let ahead = moved(before, &image, 1.0 + self.momentum, run)?;
             let likely = prior.denoise(&ahead, sigma, turn, run.passes(turn..turn + 1, self.turns, pixels))?;
             opinions.add(likely.samples(), run)?;
             let mut samples = likely.into_samples();
@@ -146,12 +146,14 @@ impl ImageLevel {
     }
 }
 
-/// image + momentum · (image − before), in the place of what was before.
-fn extrapolated(image: &GrayImage, before: GrayImage, momentum: f64, run: Run<'_>) -> Result<GrayImage> {
-    let mut samples = before.into_samples();
-    run.each(samples.chunks_mut(PIECE).zip(image.samples().chunks(PIECE)), |(before, image)| {
-        before.iter_mut().zip(image).for_each(|(before, now)| *before = now + momentum * (now - *before));
+/// from + share · (to − from), in the place of `from`.
+pub(super) fn moved(from: GrayImage, to: &GrayImage, share: f64, run: Run<'_>) -> Result<GrayImage> {
+    let size = from.size();
+    to.expect_size(size)?;
+    let mut samples = from.into_samples();
+    run.each(samples.chunks_mut(PIECE).zip(to.samples().chunks(PIECE)), |(from, to)| {
+        from.iter_mut().zip(to).for_each(|(from, to)| *from += share * (to - *from));
         Ok(())
     })?;
-    GrayImage::new(image.size(), samples)
+    GrayImage::new(size, samples)
 }

@@ -210,7 +210,7 @@ fn both_priors_listen_and_then_take_turns_and_begin_anew_with_each_picture() {
         assert_eq!(found == own, turn < both.listening || turn % 2 == 1, "turn {turn}");
     }
     assert_eq!(turns(&mut both, &photo, 3), found);
-    // Without lessons, what the Gaussians say differs after the first one, and only then.
+    // After one lesson, what the Gaussians say differs from the second on, and only then.
     let mut deaf = BothPriors::new(gaussians);
     deaf.period = 1000;
     (both.listening, deaf.listening) = (4, 4);
@@ -243,15 +243,32 @@ fn multiply_adds_of_both_priors_are_those_of_their_parts() {
     let mut counted = |turn: usize| both.denoise_and_count(&photo, 12.0, turn, Run::default()).unwrap().1;
     let alone = |turn: usize| NonLocal::default().denoise_and_count(&photo, 12.0, turn, Run::default()).unwrap().1;
     assert_eq!(counted(0), alone(0), "nothing but listening");
-    assert_eq!(counted(3), alone(3), "what was heard is learned when it is needed");
+    assert_eq!(counted(5), alone(5), "what was heard is learned when it is needed");
     let both_of_them = counted(6);
-    let said = counted(8);
+    assert!(counted(8) > alone(8));
+    let said = counted(10);
     assert!(said > most * patches.start() / 2 && said < 2 * most * patches.end(), "{said} for what is said");
     let lesson = both_of_them.checked_sub(said).expect("the first turn of the Gaussians begins with a lesson");
     assert!(lesson > most * patches.start() / 2 && lesson < most * patches.end(), "{lesson} for a lesson");
     assert_eq!(counted(9), alone(9), "a turn of the non-local prior");
     assert_eq!(counted(11), alone(11));
-    assert!(counted(15) > alone(15), "what was heard before is learned before there is more to hear");
+    assert!(counted(12) > said + lesson / 2, "every period begins with a lesson");
+}
+
+#[test]
+fn the_gaussians_are_joined_by_what_the_non_local_prior_has_said_before_them() {
+    let photo = photo(Size { width: 48, height: 40 });
+    let gaussians = natural_gaussians().unwrap();
+    let said = |weight: f64| {
+        let mut both = BothPriors::new(gaussians.clone());
+        (both.weight, both.listening) = (weight, 2);
+        [0, 1, 2].map(|turn| both.denoise(&photo, 9.0, turn, Run::default()).unwrap())
+    };
+    let ([_, before, alone], [.., joined]) = (said(1.0), said(0.25));
+    for ((before, alone), joined) in before.samples().iter().zip(alone.samples()).zip(joined.samples()) {
+        assert!((0.75 * before + 0.25 * alone - joined).abs() < 1e-9, "{joined}");
+    }
+    assert_ne!(before, alone);
 }
 
 #[test]
@@ -266,7 +283,8 @@ fn both_priors_refuse_settings_out_of_range() {
     };
     refused("caution", &|prior| prior.caution = 0.0);
     refused("period", &|prior| prior.period = 0);
-    refused("period", &|prior| prior.period = 7);
+    refused("weight", &|prior| prior.weight = 0.0);
+    refused("weight", &|prior| prior.weight = 1.1);
     refused("prior_samples", &|prior| prior.prior_samples = f64::NAN);
     refused("stride", &|prior| prior.stride = 9);
     refused("group", &|prior| prior.non_local.group = 1);
