@@ -42,8 +42,12 @@ pub(super) fn truth(arguments: &PictureArguments, input: &Path, size: Size, n_pl
     let path = &reference_of(input, path)?;
     // One plane is compared with the brightness.
     let truth = if n_planes == 1 { vec![read(path)?] } else { read_picture(path)?.planes };
-    if truth.len() != n_planes || truth[0].size() != size {
-        bail!("{} is no picture of {size} pixels and {n_planes} colours; compare with the original", path.display());
+    let advice = "give the original of this picture as --reference";
+    if truth[0].size() != size {
+        bail!("{} has {} pixels, the result {size}; {advice}", path.display(), truth[0].size());
+    }
+    if truth.len() != n_planes {
+        bail!("{} is in grey, the result in colour; {advice}", path.display());
     }
     Ok(Truth(Some(truth)))
 }

@@ -256,7 +256,7 @@ fn measurements_made_elsewhere_are_recovered_with_their_phi_and_size() {
     assert!(program.fail("recover z.npz -o x.png --uncertainty x.mat", 1).contains(".npy or .csv"));
     let coffee = photograph("coffee.png");
     let refused = program.fail(&format!("recover z.npz -o x.png --reference {}", coffee.display()), 1);
-    assert!(refused.contains("is no picture of 84×67 pixels"), "{refused}");
+    assert!(refused.contains("coffee.png has 600×400 pixels, the result 84×67"), "{refused}");
     assert!(program.fail("recover nothing.npz -o x.png", 1).starts_with("cannot read nothing.npz"));
     assert!(!program.files().iter().any(|name| name.starts_with('x')));
 }
@@ -271,6 +271,10 @@ fn colours_are_recovered_one_by_one_or_as_brightness() {
     assert_eq!(sensed["planes"], 3);
     let report = program.picture("recover z.npz -o out.png --reference photo.png --sixteen-bit");
     assert!(report["psnr"].as_f64().unwrap() > 30.0, "{report}");
+    let grey = read(program.path("photo.png")).unwrap();
+    write_png(program.path("grey.png"), &grey, BitDepth::Eight).unwrap();
+    let refused = program.fail("recover z.npz -o x.png --reference grey.png", 1);
+    assert!(refused.contains("grey.png is in grey, the result in colour"), "{refused}");
     let found = read_picture(program.path("out.png")).unwrap();
     assert_eq!((found.planes.len(), found.depth), (3, BitDepth::Sixteen));
     assert_eq!(program.picture("sense photo.png --luma -o luma.npz")["planes"], 1);
