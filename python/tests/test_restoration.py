@@ -162,8 +162,10 @@ def test_a_single_dictionary_of_ones_own_has_no_spread(camera):
         sensor.model.fit(patches)
     z = sensor.sense(camera)
     assert psnr(camera, sensor.recover(z, camera.shape)) > 20
-    with pytest.raises(ValueError, match="return_std=True: the model has one dictionary"):
+    with pytest.raises(ValueError, match="return_std=True: the model has no members"):
         sensor.recover(z, camera.shape, return_std=True)
+    with pytest.raises(ValueError, match="noise=3: the model has its penalty for noise"):
+        sensor.set_params(noise=3).recover(z, camera.shape)
 
 
 def test_a_model_that_cannot_be_of_use_is_refused(camera, own_model, tmp_path):
@@ -436,6 +438,9 @@ IDENTITY = Operator("identity", (16, 16))
         (lambda: denoise(SPOILT, 5), "image has values that are NaN or infinite.*inpaint"),
         (lambda: denoise(PICTURE, -1), "sigma=-1: must be zero or more"),
         (lambda: denoise(PICTURE, np.nan), "sigma=nan"),
+        (lambda: inpaint(PICTURE, HOLES, noise=1e155), "noise=1e\\+155.*at most 1000000 grey levels"),
+        (lambda: Operator("mask:missing=0.5", 10**15), "at most 268435456"),
+        (lambda: Operator("blur:sigma=1", (2**33, 2**33)), "larger than any picture"),
         (lambda: inpaint(PICTURE, HOLES[1:]), r"mask has shape \(15, 16\)"),
         (lambda: inpaint(PICTURE, np.ones_like(HOLES)), "at least one pixel must be known"),
         (lambda: inpaint(SPOILT, HOLES[::-1]), "NaN or infinite"),

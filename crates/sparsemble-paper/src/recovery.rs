@@ -43,7 +43,7 @@ impl Contender {
 
     /// Whether it has members that may differ.
     pub fn has_spread(self) -> bool {
-        self != Self::AltOpt
+        !matches!(self, Self::AltOpt | Self::Lmmse)
     }
 
     /// As the paper writes it.

@@ -11,8 +11,9 @@ Written by `cargo xtask bench restoration --output docs/RESTORATION.md`; do not 
 ## How it is measured
 
 - **Pictures** are the usual ones (barbara, boat, couple, fingerprint, house, lena, man, peppers; cameraman
-  instead of fingerprint where there is no Φ), never used for learning or for choosing a setting: those were
-  chosen on pictures of the BSDS. The PSNR is that of the picture as an 8-bit file would hold it.
+  instead of fingerprint where there is no Φ), never used for learning or for choosing a number: those were
+  chosen on pictures of the BSDS. One thing came of looking at Barbara: that the Gaussians of a recovery
+  listen before they speak (decision 0017). The PSNR is that of the picture as an 8-bit file would hold it.
 - **Recovery**: blocks of 8 × 8 pixels, N measurements of each by one orthonormal Φ, nothing else: the means
   of the blocks are not known. DRAWS Φ for each N; "±" is the standard deviation of the mean over the
   pictures from Φ to Φ. The method of the program and of the Python package, as it is.
@@ -23,7 +24,8 @@ Written by `cargo xtask bench restoration --output docs/RESTORATION.md`; do not 
 - **Blur**: a Gaussian, σ = 1.6, mirrored at the border, then noise, σ = 2. Wiener and Richardson-Lucy are
   scikit-image's, each picture with the best of several settings, chosen by the truth.
 - **Speed**: contenders run in turn, the best wall-clock time of each counts, one thread each unless it says
-  otherwise. The share of the GEMM rate is that of the multiply-adds of both priors (groups found and
+  otherwise. "Seconds in all" are those of all pictures, of a recovery for each of the Φ, with its measuring
+  and the estimate block by block that it is compared with. The share of the GEMM rate is that of the multiply-adds of both priors (groups found and
   estimated, patches compared with members and estimated by them; all else of a recovery counts as time only)
   against products of faer (64 × 1024) on as many threads, right after it. `--large 12` adds a picture of 12
   megapixels with its peak memory, which takes minutes.

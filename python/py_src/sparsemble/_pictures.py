@@ -1,6 +1,5 @@
 """Pictures as the compiled code takes them: planes of grey levels, black 0 and white 255."""
 
-import math
 import numbers
 import operator
 import warnings
@@ -13,6 +12,7 @@ from sklearn.utils import Tags
 _CHANNELS = 3
 _STEPS_OF_16_BITS = 257.0
 """Stored steps of a 16-bit sample in one grey level."""
+_MOST_NOISE = 1e6
 _SMALLEST = 8
 """The shorter side of the smallest picture that has the patches of the prior."""
 
@@ -111,8 +111,8 @@ def check_noise(name: str, value: Any) -> float:
     if not isinstance(value, numbers.Real):
         raise TypeError(f"{name}={value!r}: must be a number")
     deviation = float(value)
-    if not (deviation >= 0 and math.isfinite(deviation)):
-        raise ValueError(f"{name}={value}: must be zero or more, and finite")
+    if not 0 <= deviation <= _MOST_NOISE:
+        raise ValueError(f"{name}={value}: must be zero or more, and at most {_MOST_NOISE:.0f} grey levels")
     return deviation
 
 

@@ -59,8 +59,8 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
     kind : {"orthonormal", "gaussian", "bernoulli"}, default="orthonormal"
         How Φ is drawn, see above.
     block_size : int, default=8
-        The side of a block in pixels. The recovery of blocks other than 8 × 8 has no estimate to start from
-        and takes twice as long.
+        The side of a block in pixels. The recovery of blocks other than 8 × 8 has no estimate to start from,
+        unless `model` has local Gaussians of them: it is twice as many turns of the non-local prior alone.
     phi : array-like of shape (n_measurements, block_size²), optional
         Φ itself, for the pixels of a block row by row. Nothing is drawn then, and the four parameters above
         and `random_state` have no effect.
@@ -71,10 +71,11 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
         `EnsembleSparseCoder`, `DictionaryLearning` or `MultilevelDictionary` that was fitted to float32
         patches of `block_size` × `block_size` pixels, best without their means. Local Gaussians (``sparsemble
         train --method gaussians``) are what the recovery starts from; any other model recovers every block on
-        its own, as in the paper, and leaves their seams.
+        its own, as in the paper, coded as in its training, and leaves their seams.
     noise : float, default=0
-        The standard deviation of the noise in the measurements. Without noise the recovered picture fits them
-        exactly, in every block that is whole.
+        The standard deviation of the noise in the measurements, for recoveries with local Gaussians or by
+        turns; other models have their penalty for it. Without noise the recovered picture fits them exactly,
+        in every block that is whole.
     n_threads, progress
         How to run, as for `denoise`.
 
@@ -281,7 +282,7 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
         images, deviations = self._call(function, measurements, shape, (means, model))
         if return_std and deviations is None:
             raise ValueError(
-                "return_std=True: the model has one dictionary, and none it can differ from; leave it out"
+                "return_std=True: the model has no members that could differ; leave it out"
             )
         recovered = from_planes(images, tuple(shape))
         return (recovered, from_planes(deviations, tuple(shape))) if return_std else recovered
@@ -332,6 +333,8 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
             check_large_enough(size)
         values = _check_measurements(measurements, phi, size)
         means = None if means is None else _check_means(means, values.shape[:2])
+        if noise > 0 and function is _native.recover_blocks:
+            raise ValueError(f"noise={self.noise}: the model has its penalty for noise; leave it out")
         with running(self.n_threads, self.progress, int(np.prod(size))) as run:
             return function((values, means), phi, size[:2], (noise, model), run)
 

@@ -120,8 +120,8 @@ def inpaint(
     restored : ndarray of float64 of the shape of `image`
         The picture, black 0 and white 255, neither rounded nor clipped.
     std : ndarray of float64 of the shape of `image`
-        Only if `return_std`: an estimate of the standard deviation of the error around each pixel. It tells
-        the better pixels from the worse; the errors may be twice as large.
+        Only if `return_std`: an estimate of the standard deviation of the error around each pixel. It is
+        no bound: from the surest pixels to the least sure it is about right, within a factor of two.
 
     Examples
     --------
@@ -179,8 +179,8 @@ def deblur(
     restored : ndarray of float64 of the shape of `image`
         The picture, black 0 and white 255, neither rounded nor clipped.
     std : ndarray of float64 of the shape of `image`
-        Only if `return_std`: an estimate of the standard deviation of the error around each pixel. It tells
-        the better pixels from the worse; the errors may be twice as large.
+        Only if `return_std`: an estimate of the standard deviation of the error around each pixel. It is
+        no bound: from the surest pixels to the least sure it is about right, within a factor of two.
 
     Examples
     --------

@@ -36,7 +36,7 @@ pub(crate) struct SenseArguments {
     pub(crate) kind: String,
 
     /// A matrix file to measure with instead, a measurement a row: .npy, .npz, .csv or .mat.
-    #[arg(long, value_name = "PHI", conflicts_with_all = ["ratio", "kind", "block"])]
+    #[arg(long, value_name = "PHI", conflicts_with_all = ["ratio", "kind", "block", "seed"])]
     pub(crate) phi: Option<PathBuf>,
 
     /// The side of a block in pixels.
@@ -82,11 +82,15 @@ Presets:
 Nothing need be trained: the Gaussians are part of the program, and the ensembles of the paper are made of patches of
 photographs that are.
 
-With --reference the linear estimator of the least mean squared error (LMMSE) is compared too: a method should beat it.
+Blocks of another side than 8 have no first estimate, unless --model has local Gaussians of them: for these `best` is twice
+as many turns of the first prior alone, and of the measurements.
 
---uncertainty of `best` is an estimate of the size of errors, whose calibration docs/RESTORATION.md has. That of `paper` is
-the spread of the members, the same for all pixels of a block: it tells where errors are likely, and is no estimate of their
-size.
+With --reference the linear estimator of the least mean squared error (LMMSE) is compared too, for blocks of 2 to 16 pixels a
+side: a method should beat it.
+
+--uncertainty of `best` is an estimate of the size of errors, whose calibration for blocks of 8 docs/RESTORATION.md has. That
+of `paper` is the spread of the members, the same for all pixels of a block: it tells where errors are likely, and is no
+estimate of their size; but for a model of local Gaussians, for which it is the error expected of a block.
 
 Measurements of your own are those of grey levels from 0 to 255, a block a row. The pixels of a block go row by row, as do
 the blocks of a picture; in colour all blocks of red come first, then green, then blue. A picture whose sides are no
@@ -104,7 +108,7 @@ pub(crate) struct RecoverArguments {
     #[arg(long, value_name = "METHOD", conflicts_with = "model", value_parser = contenders())]
     pub(crate) method: Option<Contender>,
 
-    /// A model of your own: local Gaussians for the preset `best`, any other for `paper`.
+    /// A model of your own: local Gaussians for the preset `best`; any for `paper`, which codes with the λ above.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<PathBuf>,
 
@@ -177,12 +181,13 @@ pub(crate) struct PictureArguments {
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
 
-    /// The picture as it was, to compare with; for several a folder, of which the name that the other's begins with counts.
+    /// The picture as it was, to compare with; for several a folder, in which `photo.png` is that of `photo.npz` and of
+    /// `photo-noisy.png`: of the names that the other's begins with the longest counts.
     #[arg(long, value_name = "ORIGINAL")]
     pub(crate) reference: Option<PathBuf>,
 
-    /// Write how far from the truth each pixel may be: .npy or .csv in grey levels, or a picture with ten times
-    /// as many. In colour a .npy file is height × width × 3, and a .csv file has one colour below the other. For one picture.
+    /// Write how far from the truth each pixel may be: .npy or .csv in grey levels, or a picture ten times as bright, 255
+    /// at most. In colour a .npy file is height × width × 3, and a .csv file has one colour below the other. For one picture.
     #[arg(long, value_name = "FILE")]
     pub(crate) uncertainty: Option<PathBuf>,
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -43,6 +44,9 @@ pub(crate) fn run(arguments: &RecoverArguments) -> Result<()> {
     report(arguments, &outcome)
 }
 
+/// The sides of blocks of which the linear estimator is quickly learned.
+const LINEAR: RangeInclusive<usize> = 2..=16;
+
 /// An option that the preset or its method does not use is refused and not passed over.
 fn check(arguments: &RecoverArguments) -> Result<()> {
     let method = arguments.method();
@@ -56,10 +60,7 @@ fn check(arguments: &RecoverArguments) -> Result<()> {
         Preset::Paper
             if arguments.picture.uncertainty.is_some() && arguments.model.is_none() && !method.has_spread() =>
         {
-            format!(
-                "--uncertainty: {} has one dictionary, and none that it can differ from; leave it out",
-                method.in_words().0
-            )
+            format!("--uncertainty: {} has no members that could differ; leave it out", method.in_words().0)
         }
         Preset::Best | Preset::Paper => return Ok(()),
     };
@@ -100,23 +101,24 @@ impl<'a> Done<'a> {
         let layout = Layout { size: measured.size, channels: n_planes, depth, profile: None, exif: None };
         let layout = fitted(work, &layout)?;
         let truth = truth(&arguments.picture, &work.input, layout.size, n_planes)?;
-        // The linear estimator is quick, and asked for only to compare with.
-        let [first, last] = if truth.planes().is_some() { [run.part(0..9, 10), run.part(9..10, 10)] } else { [run; 2] };
+        // The linear estimator is asked for only to compare with.
+        let linear = truth.planes().is_some() && LINEAR.contains(&measured.side);
+        let [first, last] = if linear { [run.part(0..9, 10), run.part(9..10, 10)] } else { [run; 2] };
         let way = match (arguments.preset, &arguments.model) {
             (Preset::Best, _) => best(arguments, &measured, &truth, first)?,
             (Preset::Paper, Some(path)) => by_model(arguments, &measured, &picture_model::load(path)?, first)?,
             (Preset::Paper, None) => paper(arguments, &measured, recoveries, first)?,
         };
         if arguments.picture.uncertainty.is_some() && way.deviations.is_empty() {
-            bail!("--uncertainty: the model has one dictionary, and none that it can differ from; leave it out");
+            bail!("--uncertainty: the model has no members that could differ; leave it out");
         }
-        write(&arguments.picture, &work.output, &layout, (&way.planes, None), &way.deviations)?;
-        let psnr_linear = if truth.planes().is_some() {
+        let psnr_linear = if linear {
             let linear = by_contender(Contender::Lmmse, arguments.noise, &measured, recoveries, last)?;
             truth.psnr(linear.planes.iter())?
         } else {
             None
         };
+        write(&arguments.picture, &work.output, &layout, (&way.planes, None), &way.deviations)?;
         let done = Self {
             work,
             size: layout.size,
@@ -172,8 +174,8 @@ fn best(arguments: &RecoverArguments, measured: &Measured, truth: &Truth, run: R
         };
         if shows_start {
             let start = match &own {
-                Some(gaussians) => Some(recovery.first_estimate(measurements, gaussians, part)?),
-                None => recover_blocks(measurements, arguments.noise, part)?,
+                Some(gaussians) => Some(recovery.first_estimate(measurements, gaussians, part.silent())?),
+                None => recover_blocks(measurements, arguments.noise, part.silent())?,
             };
             recovered.starts.extend(start.map(|start| start.image));
         }
@@ -222,6 +224,9 @@ fn paper(
     let method = arguments.method();
     let mut recovered = by_contender(method, arguments.noise, measured, recoveries, run)?;
     recovered.name = format!("paper: {}", method.in_words().0);
+    if !method.has_spread() {
+        recovered.deviations.clear();
+    }
     if arguments.picture.report.is_some() {
         let phi = Dense::new(measured.planes[0].measurements.phi().matrix().converted().view())?;
         let recovery = recovery_for(measured, recoveries)?;

@@ -7,7 +7,7 @@ use crate::scalar::Scalar;
 
 use super::convolution::Convolution;
 use super::cosines::{LONGEST, multiply_spectrum};
-use super::{Degradation, add_multiple, conjugate};
+use super::{Degradation, add_multiple, conjugate, expect_countable};
 
 /// How far a Gaussian reaches, in standard deviations: what lies beyond is less than a ten-thousandth of it.
 const REACH: f64 = 4.0;
@@ -55,10 +55,10 @@ pub struct Blur {
 
 impl Blur {
     /// Convolution with any kernel, taken as it is: one that does not sum to one makes the picture brighter or darker.
-    /// The kernel is smaller than it is slow; the entry in its middle is that of the pixel itself.
+    /// The entry in its middle is that of the pixel itself.
     ///
     /// # Errors
-    /// If the picture has no pixel, a side of the kernel is even, or a value is not finite.
+    /// If the picture has no pixel or more than can be counted, a side of the kernel is even, or a value is not finite.
     pub fn new(size: Size, kernel: MatrixView<'_, f64>) -> Result<Self> {
         for (name, side) in [("kernel height", kernel.rows()), ("kernel width", kernel.columns())] {
             if side.is_multiple_of(2) {
@@ -92,7 +92,7 @@ impl Blur {
     /// one.
     ///
     /// # Errors
-    /// If the picture has no pixel, or `sigma` is not positive or larger than 10 000.
+    /// If the picture has no pixel or more than can be counted, or `sigma` is not positive or larger than 10 000.
     pub fn gaussian(size: Size, sigma: f64) -> Result<Self> {
         if !(sigma > 0.0 && sigma <= WIDEST) {
             return Err(Error::parameter("sigma", sigma, "must be positive and at most 10000 pixels"));
@@ -110,6 +110,7 @@ impl Blur {
         if size.width == 0 || size.height == 0 {
             return Err(Error::Empty { what: "image", unit: "pixel" });
         }
+        expect_countable(size)?;
         Ok(Self { size, kernels, step: 1 })
     }
 

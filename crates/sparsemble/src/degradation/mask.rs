@@ -9,7 +9,7 @@ use crate::image::{GrayImage, WHITE};
 use crate::rng::stream;
 use crate::scalar::Scalar;
 
-use super::{Degradation, mean};
+use super::{Degradation, MOST_NUMBERS, mean};
 
 /// Keeps some features and drops the others: inpainting, of a patch or of a picture.
 ///
@@ -62,7 +62,7 @@ impl Mask {
     /// for the same seed and number of features.
     ///
     /// # Errors
-    /// If there is no feature, or the share is not at least 0 and less than 1.
+    /// If there is no feature, there are more than 2²⁸ of them, or the share is not at least 0 and less than 1.
     pub fn random(n_features: usize, missing: f64, seed: u64) -> Result<Self> {
         if !(0.0..1.0).contains(&missing) {
             return Err(Error::parameter(
@@ -70,6 +70,9 @@ impl Mask {
                 missing,
                 "must be at least 0 and less than 1, a share of the whole",
             ));
+        }
+        if n_features > MOST_NUMBERS {
+            return Err(Error::parameter("n_features", n_features, format!("must be at most {MOST_NUMBERS}")));
         }
         let mut stream = stream(seed, "mask", 0);
         let mut order: Vec<(u64, usize)> = (0..n_features).map(|feature| (stream.next_u64(), feature)).collect();
@@ -148,6 +151,9 @@ mod tests {
     #[test]
     fn a_mask_without_anything_seen_is_refused() {
         assert!(Mask::new(&[]).is_err() && Mask::new(&[false; 4]).is_err() && Mask::random(0, 0.5, 0).is_err());
+        for many in [(1 << 28) + 1, usize::MAX] {
+            assert!(Mask::random(many, 0.5, 0).unwrap_err().to_string().contains("at most 268435456"));
+        }
         for missing in [1.0, -0.1, f64::NAN] {
             assert!(Mask::random(10, missing, 0).unwrap_err().to_string().contains("less than 1"));
         }

@@ -48,10 +48,22 @@ use std::fmt::Debug;
 use fearless_simd::{Simd, dispatch};
 
 use crate::blocks::Run;
-use crate::error::{Result, expect_size};
+use crate::error::{Error, Result, expect_size};
+use crate::image::Size;
 use crate::kernels::best_level;
 use crate::matrix::{Matrix, MatrixView};
 use crate::scalar::Scalar;
+
+/// The numbers that fit into the memory of any machine: 2 GiB of them.
+const MOST_NUMBERS: usize = 1 << 28;
+
+/// Refuses pictures whose pixels cannot be counted.
+fn expect_countable(size: Size) -> Result<()> {
+    match size.width.checked_mul(size.height) {
+        Some(_) => Ok(()),
+        None => Err(Error::parameter("image size", size, "is larger than any picture")),
+    }
+}
 
 /// A linear map Φ from M features to N measurements, with its adjoint.
 ///
@@ -117,7 +129,7 @@ pub trait Degradation<T: Scalar>: Debug + Send + Sync {
     /// best, y₀ + Φ⁺(z − Φy₀); where z can be fitted at all, Φy = z.
     ///
     /// By default it is computed by conjugate gradients, which stop when the gradient is small in terms of the data,
-    /// or after some hundred steps, each an [`apply`](Self::apply) and an [`adjoint`](Self::adjoint). Those that have
+    /// or after 200 steps, each an [`apply`](Self::apply) and an [`adjoint`](Self::adjoint). Those that have
     /// a closed form use it.
     ///
     /// ```

@@ -9,7 +9,9 @@ use crate::scalar::Scalar;
 use crate::spec::{Spec, unless, write};
 
 use super::blur::decimated;
-use super::{Blur, ContinuedBlocks, Degradation, Dense, Identity, Mask, PerBlock, Projection, ProjectionKind};
+use super::{
+    Blur, ContinuedBlocks, Degradation, Dense, Identity, Mask, PerBlock, Projection, ProjectionKind, expect_countable,
+};
 
 /// What Φ is, before it is known what it acts on.
 ///
@@ -87,9 +89,10 @@ impl Operator {
     /// whole and have no use for the side.
     ///
     /// # Errors
-    /// If there is no pixel or a setting is out of its range.
+    /// If there is no pixel, there are more than can be counted, or a setting is out of its range.
     pub fn of_image<T: Scalar>(&self, size: Size, block_side: usize) -> Result<Box<dyn Degradation<T>>> {
-        let n_features = size.width.saturating_mul(size.height);
+        expect_countable(size)?;
+        let n_features = size.pixels();
         if n_features == 0 {
             return Err(Error::Empty { what: "image", unit: "pixel" });
         }
@@ -271,5 +274,10 @@ mod tests {
         let odd = operator.of_image::<f64>(Size { width: 12, height: 8 }, 8).unwrap();
         assert_eq!([odd.n_features(), odd.n_measurements()], [96, 4]);
         assert!(operator.of_image::<f64>(Size { width: 8, height: 8 }, 0).is_err());
+        let huge = Size { width: 1 << (usize::BITS / 2 + 1), height: 1 << (usize::BITS / 2 + 1) };
+        for text in ["identity", "mask:missing=0.5", "blur:sigma=1", "orthonormal:measurements=4"] {
+            let refused = text.parse::<Operator>().unwrap().of_image::<f64>(huge, 8).unwrap_err().to_string();
+            assert!(refused.contains("larger than any picture"), "{text}: {refused}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::rng::{normal, stream};
 use crate::scalar::Scalar;
 use crate::spec::{unless, write};
 
-use super::{Dense, Operator};
+use super::{Dense, MOST_NUMBERS, Operator};
 
 /// A random matrix of N rows, the same for the same seed and number of features.
 ///
@@ -73,9 +73,6 @@ impl ProjectionKind {
         }
     }
 }
-
-/// The numbers of a Φ that fit into the memory of any machine: 2 GiB.
-const MOST_NUMBERS: usize = 1 << 28;
 
 impl Projection {
     /// Φ for samples of this many features.

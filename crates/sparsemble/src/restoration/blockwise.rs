@@ -118,7 +118,8 @@ pub struct BlockPicture {
     /// The picture.
     pub image: GrayImage,
     /// The [spread](Approximation::spread) of each block by pixel, the same for all of a block; `None` if the model has
-    /// one member alone. It tells where errors are likely and is no estimate of their size.
+    /// one member alone. It tells where errors are likely and is no estimate of their size, but of local Gaussians it is
+    /// the error expected of the block.
     pub spread: Option<GrayImage>,
 }
 

@@ -11,7 +11,7 @@ use crate::matrix::{Matrix, MatrixView};
 use crate::patch::{PatchGrid, Stride, remove_means};
 
 use super::blockwise::measure;
-use super::image_level::{ImageLevel, Observation, Restored, check_noise};
+use super::image_level::{ImageLevel, Observation, Restored, expect_noise};
 use super::prior::PicturePrior;
 use super::tiles::{Tile, Tiling};
 
@@ -237,9 +237,10 @@ impl CompressiveRecovery {
         gaussians: &LocalGaussians<f32>,
         run: Run<'_>,
     ) -> Result<FirstEstimate> {
-        check_noise(self.noise)?;
+        expect_noise("noise", self.noise)?;
         let phi = Dense::new(measurements.phi.matrix().converted().view())?;
-        let seen = Seen { phi: Some(&phi), noise: self.noise.max(LEAST_ERROR), mean: SampleMean::Unknown };
+        let noise = self.noise.max(LEAST_ERROR * measured_level(&measurements.phi));
+        let seen = Seen { phi: Some(&phi), noise, mean: SampleMean::Unknown };
         let estimate = gaussians.estimator(&seen, run)?.estimate(measurements.values().converted().view(), run)?;
         let squares: f64 = estimate.spread.iter().map(|spread| spread * spread).sum();
         let entries = estimate.values.rows() * estimate.values.columns();
@@ -285,6 +286,12 @@ impl CompressiveRecovery {
 
 /// What is never known better than this, in grey levels: pictures are rounded, and models of them are no more exact.
 const LEAST_ERROR: f64 = 1.0;
+
+/// What white noise of one grey level in the picture is in a measurement: the root mean square of the norms of Φ's rows.
+fn measured_level(phi: &Dense<f64>) -> f64 {
+    let squares: f64 = phi.matrix().to_matrix().as_slice().iter().map(|entry| entry * entry).sum();
+    (squares / phi.n_measurements() as f64).sqrt()
+}
 
 fn side_of(phi: &Dense<f64>) -> Result<usize> {
     let side = phi.n_features().isqrt();

@@ -61,8 +61,11 @@ impl Scale {
         for (pixel, (value, weight)) in self.values.iter().zip(&self.weights).enumerate() {
             let (row, column) = (pixel / self.size.width, pixel % self.size.width);
             let place = row / 2 * size.width + column / 2;
-            values[place] += weight * value;
-            weights[place] += weight;
+            // What is not known may be no number.
+            if *weight > 0.0 {
+                values[place] += weight * value;
+                weights[place] += weight;
+            }
         }
         for (value, weight) in values.iter_mut().zip(&mut weights) {
             if *weight > 0.0 {

@@ -30,16 +30,19 @@ impl Observation<'_> {
         if let Some(row) = self.measurements.iter().position(|value| !value.is_finite()) {
             return Err(Error::NotFinite { what: "measurements", row, column: 0 });
         }
-        check_noise(self.noise)
+        expect_noise("noise", self.noise)
     }
 }
 
-/// Refuses what is no standard deviation.
-pub(super) fn check_noise(noise: f64) -> Result<()> {
-    if noise >= 0.0 && noise.is_finite() {
+/// More noise than any picture has, and not so much that its square is too large for a number.
+const MOST_NOISE: f64 = 1e6;
+
+/// Refuses what is no standard deviation of noise in a picture.
+pub(super) fn expect_noise(name: &'static str, noise: f64) -> Result<()> {
+    if (0.0..=MOST_NOISE).contains(&noise) {
         return Ok(());
     }
-    Err(Error::parameter("noise", noise, "must be zero or more, and finite"))
+    Err(Error::parameter(name, noise, "must be zero or more, and at most 1000000 grey levels"))
 }
 
 /// Restores a picture by turns of a prior, which takes noise out of it, and of the data, which put right what was measured.
@@ -50,9 +53,9 @@ pub(super) fn check_noise(noise: f64) -> Result<()> {
 /// | `first_noise` | σ | 20 | what the prior takes for noise in the first turn, in grey levels | > 0 |
 /// | `last_noise` | σ | 2 | the same in the last; in between it falls by the same factor in each turn | > 0 |
 /// | `momentum` | | 0.9 | how far a turn goes on in the direction of the last one | 0 to 1 |
-/// | `prior_weight` | w | 1 | how much the prior counts against data that are noisy | > 0 |
+/// | `prior_weight` | κ | 1 | how much the prior counts against data that are noisy | > 0 |
 ///
-/// A turn is y ← argmin ‖z − Φy‖²/σ_z² + w·‖y − prior(y + momentum·(y − y_before))‖²/σ², with σ_z the noise of the
+/// A turn is y ← argmin ‖z − Φy‖²/σ_z² + κ·‖y − prior(y + momentum·(y − y_before))‖²/σ², with σ_z the noise of the
 /// measurements; see [`Degradation::reconcile`].
 ///
 /// # Cost
@@ -69,7 +72,7 @@ pub struct ImageLevel {
     pub last_noise: f64,
     /// How far a turn goes on in the direction of the last one.
     pub momentum: f64,
-    /// w, how much the prior counts against data that are noisy.
+    /// κ, how much the prior counts against data that are noisy.
     pub prior_weight: f64,
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Result, expect_size};
 use crate::image::{GrayImage, Size};
 
 use super::filling::fill_smoothly;
-use super::image_level::{ImageLevel, Observation, Restored, check_noise};
+use super::image_level::{ImageLevel, Observation, Restored, expect_noise};
 use super::nonlocal::{Found, NonLocal};
 use super::tiles::Tiling;
 
@@ -66,6 +66,7 @@ pub fn denoise(image: &GrayImage, noise: f64, run: Run<'_>) -> Result<Restored> 
 
 fn denoise_tiles(image: &GrayImage, noise: f64, tiling: Tiling, run: Run<'_>) -> Result<Restored> {
     expect_large_enough(image.size())?;
+    expect_noise("sigma", noise)?;
     tiling.restore(image.size(), 1, run, |tile, run| {
         let part = tile.of(image)?;
         let Found { image, kept, .. } = NonLocal::white_noise().find(&part, noise, (0, None), true, run)?;
@@ -105,9 +106,10 @@ fn inpaint_tiles(image: &GrayImage, mask: &Mask, noise: f64, tiling: Tiling, run
     expect_large_enough(image.size())?;
     let n_features = Degradation::<f64>::n_features(mask);
     expect_size("mask: number of pixels (that of the image)", image.samples().len(), n_features)?;
-    check_noise(noise)?;
-    if let Some(row) = mask.seen().iter().position(|&pixel| !image.samples()[pixel].is_finite()) {
-        return Err(Error::NotFinite { what: "measurements", row, column: 0 });
+    expect_noise("noise", noise)?;
+    if let Some(pixel) = mask.seen().iter().find(|&&pixel| !image.samples()[pixel].is_finite()) {
+        let width = image.size().width;
+        return Err(Error::NotFinite { what: "image", row: pixel / width, column: pixel % width });
     }
     let missing = 1.0 - mask.seen().len() as f64 / n_features as f64;
     let mut prior = NonLocal { side: if missing > FEW_KNOWN { 8 } else { 6 }, ..NonLocal::default() };
@@ -162,7 +164,7 @@ fn deblur_tiles(image: &GrayImage, blur: &Blur, noise: f64, tiling: Tiling, run:
         return Err(Error::parameter("blur", blur.measured_size(), reason));
     }
     image.expect_size(blur.image_size())?;
-    check_noise(noise)?;
+    expect_noise("noise", noise)?;
     // Noise of zero would make the data ask for what rounding has made impossible.
     let noise = noise.max(ROUNDING);
     let level = ImageLevel { first_noise: 15.0, last_noise: 3.0, prior_weight: 0.3, ..ImageLevel::default() };

@@ -66,9 +66,14 @@ impl Tiling {
 
     /// Shares of about the same length, with their margins.
     fn sides(&self, length: usize, grain: usize) -> Vec<Side> {
-        let count = length.div_ceil(self.longest);
-        let border = |i: usize| if i == count { length } else { i * length / count / grain * grain };
         let margin = self.margin.next_multiple_of(grain);
+        let border_of = |i: usize, count: usize| if i == count { length } else { i * length / count / grain * grain };
+        // A tile has come in before it goes out: of wide margins there is room for fewer.
+        let roomy = |count: &usize| {
+            (1..=*count).all(|i| *count == 1 || border_of(i, *count) - border_of(i - 1, *count) >= 2 * margin)
+        };
+        let count = (1..=length.div_ceil(self.longest)).rev().find(roomy).unwrap_or(1);
+        let border = |i: usize| border_of(i, count);
         // Both neighbours of a border go beyond it.
         let fade = |border: usize| if border == 0 || border == length { 0 } else { 2 * margin };
         let side = |i: usize| Side {
@@ -173,6 +178,25 @@ mod tests {
                 for (a, b) in found.samples().iter().zip(picture.samples()) {
                     assert!((a - b).abs() < 1e-12, "{width} × {height}: {a} for {b}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn wide_margins_leave_room_for_fewer_tiles_that_still_make_the_same_picture() {
+        let size = Size { width: 4096, height: 12 };
+        let picture = GrayImage::from_fn(size, |row, column| (row * 31 % 17 + column * 7 % 23) as f64).unwrap();
+        for (margin, grain, expected) in [(32, 4, 3), (300, 4, 3), (700, 4, 2), (1024, 4, 2), (1025, 4, 1)] {
+            let tiling = Tiling { whole: 1000, longest: 1536, margin };
+            let mut tiles = 0;
+            let restore = |tile: &Tile, _: Run<'_>| {
+                tiles += 1;
+                Ok(Restored { image: tile.of(&picture)?, deviation: tile.of(&picture)? })
+            };
+            let whole = tiling.restore(size, grain, Run::default(), restore).unwrap();
+            assert_eq!(tiles, expected, "margin {margin}");
+            for (a, b) in whole.image.samples().iter().zip(picture.samples()) {
+                assert!((a - b).abs() < 1e-12, "margin {margin}: {a} for {b}");
             }
         }
     }

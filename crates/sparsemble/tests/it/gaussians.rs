@@ -40,16 +40,14 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-/// m + C Φᵀ (Φ(C + σ²I)Φᵀ)⁻¹ (z − Φm), with the mean's own variance in C.
+/// m + C Φᵀ (ΦCΦᵀ + σ²I)⁻¹ (z − Φm), with the mean's own variance in C.
 fn linear_estimate(covariance: &Matrix<f64>, phi: &Matrix<f64>, noise: f64, z: &[f64], mean: MeanPrior) -> Vec<f64> {
     let size = covariance.rows();
     let c = |i: usize, j: usize| covariance.column(j)[i] + mean.deviation * mean.deviation;
-    let noisy = |i: usize, j: usize| c(i, j) + if i == j { noise * noise } else { 0.0 };
     let seen = |p: usize, q: usize| -> f64 {
-        (0..size)
-            .flat_map(|i| (0..size).map(move |j| (i, j)))
-            .map(|(i, j)| phi.column(i)[p] * noisy(i, j) * phi.column(j)[q])
-            .sum()
+        let of_noise = if p == q { noise * noise } else { 0.0 };
+        let pairs = (0..size).flat_map(|i| (0..size).map(move |j| (i, j)));
+        of_noise + pairs.map(|(i, j)| phi.column(i)[p] * c(i, j) * phi.column(j)[q]).sum::<f64>()
     };
     let n = phi.rows();
     let rest = (0..n).map(|p| z[p] - (0..size).map(|i| phi.column(i)[p] * mean.mean).sum::<f64>()).collect();

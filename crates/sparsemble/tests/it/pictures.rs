@@ -10,8 +10,8 @@ use sparsemble::degradation::{Blur, Degradation, Dense, Identity, Mask, Projecti
 use sparsemble::image::{GrayImage, Size, read};
 use sparsemble::metrics::psnr;
 use sparsemble::restoration::{
-    BlockMeasurements, BothPriors, CompressiveRecovery, ImageLevel, NonLocal, Observation, PicturePrior, deblur,
-    denoise, inpaint, natural_gaussians,
+    BlockMeasurements, BothPriors, CompressiveRecovery, ImageLevel, NonLocal, Observation, PicturePrior, Restored,
+    deblur, denoise, inpaint, natural_gaussians,
 };
 use sparsemble::{Error, Matrix, MatrixView, Run};
 
@@ -51,6 +51,34 @@ fn recovery_fits_the_measurements_and_beats_its_start_by_far() {
         // What it expects of itself is about right.
         let error = 255.0 / 10.0_f64.powf(start / 20.0);
         assert!((0.5..2.0).contains(&(first.expected_error / error)), "{text}: {} for {error}", first.expected_error);
+    }
+}
+
+/// Measurements in another unit are the same measurements: rows, sums and noise grow alike.
+#[test]
+fn the_unit_of_the_measurements_does_not_matter() {
+    let photo = photo(Size { width: 64, height: 48 });
+    let gaussians = natural_gaussians().unwrap();
+    let plain = BlockMeasurements::sense(&photo, phi("orthonormal:measurements=20,seed=3")).unwrap();
+    let mut values = Values::new(8);
+    for (noise, unit) in [(0.0, 8.0), (6.0, 8.0), (6.0, 1.0 / 64.0)] {
+        let (n, count) = (plain.values().rows(), plain.values().columns());
+        let z = columns(plain.values());
+        let noisy = Matrix::from_columns(z.iter().map(|z| z + noise * values.normal()).collect(), n, count).unwrap();
+        let recover = |unit: f64| {
+            let rows = plain.phi().matrix().to_matrix();
+            let rows = Dense::new(Matrix::from_fn(n, 64, |r, c| unit * rows.column(c)[r]).view()).unwrap();
+            let z = Matrix::from_fn(n, count, |r, c| unit * noisy.column(c)[r]);
+            let measurements = BlockMeasurements::new(photo.size(), rows, z.view()).unwrap();
+            let recovery = CompressiveRecovery { noise: unit * noise, ..CompressiveRecovery::default() };
+            let first = recovery.first_estimate(&measurements, &gaussians, Run::default()).unwrap();
+            let prior = &mut BothPriors::new(gaussians.clone());
+            (first, recovery.recover(&measurements, &gaussians, prior, Run::default()).unwrap().image)
+        };
+        let [(first, image), (same_first, same)] = [1.0, unit].map(recover);
+        assert!((first.expected_error / same_first.expected_error - 1.0).abs() < 1e-3, "{noise} {unit}");
+        assert!(psnr(&first.image, &same_first.image).unwrap() > 70.0, "{noise} {unit}");
+        assert!(psnr(&image, &same).unwrap() > 50.0, "{noise} {unit}: {}", psnr(&image, &same).unwrap());
     }
 }
 
@@ -118,6 +146,12 @@ fn tasks_give_the_same_bits_for_any_threads_and_better_pictures() {
 
     let mask = Mask::random(90 * 70, 0.7, 1).unwrap();
     let whole = inpaint(&photo, &mask, 0.0, Run::threads(1)).unwrap();
+    // What is missing may be anything, and is not looked at.
+    let anything = |pixel: usize| [f64::NAN, f64::INFINITY, 1e300][pixel % 3];
+    let mut samples: Vec<f64> = (0..90 * 70).map(anything).collect();
+    mask.seen().iter().for_each(|&pixel| samples[pixel] = photo.samples()[pixel]);
+    let damaged = GrayImage::new(photo.size(), samples).unwrap();
+    assert_eq!(inpaint(&damaged, &mask, 0.0, Run::threads(2)).unwrap(), whole);
     assert_eq!(inpaint(&photo, &mask, 0.0, Run::threads(3)).unwrap(), whole);
     assert!(psnr(&photo, &whole.image).unwrap() > 24.0);
     for &pixel in mask.seen() {
@@ -160,6 +194,26 @@ fn what_does_not_fit_together_is_refused_by_name() {
     assert!(restore(ImageLevel { turns: 0, ..level }, photo.samples(), 1.0).contains("turns"));
     assert!(restore(ImageLevel { momentum: 2.0, ..level }, photo.samples(), 1.0).contains("momentum"));
     assert!(restore(ImageLevel { last_noise: 0.0, ..level }, photo.samples(), 1.0).contains("last_noise"));
+
+    // So much noise that its square would be none.
+    let mask = Mask::random(32 * 24, 0.5, 1).unwrap();
+    let blur = Blur::gaussian(size, 1.0).unwrap();
+    for (noise, is_refused) in [(1e155, true), (1e6, false)] {
+        for restored in [
+            denoise(&photo, noise, Run::default()),
+            inpaint(&photo, &mask, noise, Run::default()),
+            deblur(&photo, &blur, noise, Run::default()),
+        ] {
+            assert_eq!(restored.is_err(), is_refused, "{noise}");
+            let finite = |found: Restored| found.image.samples().iter().all(|value| value.is_finite());
+            assert!(restored.is_err() || restored.is_ok_and(finite), "{noise}");
+        }
+    }
+    let mut samples = photo.samples().to_vec();
+    samples[mask.seen()[40]] = f64::NAN;
+    let refused = inpaint(&GrayImage::new(size, samples).unwrap(), &mask, 0.0, Run::default()).unwrap_err();
+    let (row, column) = (mask.seen()[40] / 32, mask.seen()[40] % 32);
+    assert!(matches!(refused, Error::NotFinite { what: "image", row: r, column: c } if (r, c) == (row, column)));
 
     let tiny = GrayImage::from_fn(Size { width: 5, height: 40 }, |_, _| 1.0).unwrap();
     assert!(denoise(&tiny, 5.0, Run::default()).is_err());

@@ -100,7 +100,8 @@ fn recovered(run: Run<'_>) -> Result<Task> {
         what: "recover a photograph from 25 %",
         words: "Of every block of 8 × 8 pixels only sixteen random sums are kept, and nothing else. Least squares finds one of the \
                 many pictures that fit them. Local Gaussians find a likely one for each block on its own; turns of a prior that \
-                knows how patches repeat, and of the measurements, find a likely one for the whole.",
+                knows how patches repeat, of Gaussians that learn from the picture, and of the measurements, find a likely one for \
+                the whole.",
         answers,
         inputs: Vec::new(),
         original,

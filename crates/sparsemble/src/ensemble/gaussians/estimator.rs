@@ -19,13 +19,13 @@ use super::members::{BLOCK, Member, Members, Scratch};
 /// | field | symbol | purpose |
 /// | --- | --- | --- |
 /// | `phi` | Φ | what is measured of a sample; the sample itself if `None` |
-/// | `noise` | σ | the standard deviation of what was added to each entry of the sample before Φ; ≥ 0 |
+/// | `noise` | σ | the standard deviation of what was added to each measurement, after Φ; ≥ 0 |
 /// | `mean` | | whether the samples still have their mean |
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a, T> {
     /// Φ; nothing happened if `None`.
     pub phi: Option<&'a dyn Degradation<T>>,
-    /// σ: the noise in the sample before Φ, white.
+    /// σ: the noise in what is measured, white.
     pub noise: f64,
     /// Whether the samples have their mean.
     pub mean: SampleMean,
@@ -144,16 +144,17 @@ impl<T: Scalar> LocalGaussians<T> {
         }
         let identity = || Matrix::from_fn(self.n_features(), self.n_features(), |i, j| f64::from(u8::from(i == j)));
         let phi = phi.cloned().unwrap_or_else(identity);
-        // Φ times C, and Φ times (C + σ²I) times Φᵀ.
+        // Φ times C, and ΦCΦᵀ + σ²I.
         let crossed = phi.times(&covariance);
-        (0..covariance.rows()).for_each(|i| covariance.column_mut(i)[i] += noise);
-        let eigen = Eigen::new(&phi.times(&covariance).times(&phi.view().transposed().to_matrix()));
+        let mut measured = crossed.times(&phi.view().transposed().to_matrix());
+        (0..measured.rows()).for_each(|n| measured.column_mut(n)[n] += noise);
+        let eigen = Eigen::new(&measured);
         // No measurement is exact beyond rounding: directions Φ does not see must not be divided by.
         let largest = eigen.values.first().copied().unwrap_or(0.0);
         let least = (largest * 1e-12).max(f64::MIN_POSITIVE);
         let seen = Eigen { values: eigen.values.iter().map(|value| value.max(least)).collect(), ..eigen };
         let gain = crossed.view().transposed().to_matrix().times(&seen.map(|value| 1.0 / value));
-        let total: f64 = (0..self.n_features()).map(|i| covariance.column(i)[i] - noise).sum();
+        let total: f64 = (0..self.n_features()).map(|i| covariance.column(i)[i]).sum();
         let explained: f64 = (0..gain.columns())
             .map(|n| gain.column(n).iter().enumerate().map(|(i, g)| g * crossed.column(i)[n]).sum::<f64>())
             .sum();
