@@ -89,7 +89,7 @@ fn the_preset_of_the_paper_takes_any_model() {
     let coffee = photograph("coffee.png");
     program.succeed(&format!("train --method alt-opt --atoms 64 --samples 2000 -o one {}", coffee.display()));
     let refused = program.fail("recover z.npz --preset paper --model one --uncertainty u.npy -o x.png", 1);
-    assert!(refused.starts_with("--uncertainty: the model has one dictionary"), "{refused}");
+    assert!(refused.starts_with("--uncertainty: the model has no members"), "{refused}");
     assert!(!program.files().iter().any(|name| ["x.png", "u.npy"].contains(&name.as_str())));
     assert!(program.fail("recover z.npz --model m -o x.png", 1).contains("holds no local Gaussians"));
     assert!(program.fail("recover z.npz --method boost-ex -o x.png", 2).contains("--preset paper"));
@@ -271,7 +271,9 @@ fn blocks_too_small_or_too_large_for_the_linear_estimator_are_recovered_and_comp
     for (block, ratio) in [(1, 1.0), (17, 0.5)] {
         program.succeed(&format!("sense photo.png --block {block} --ratio {ratio} --force -o z.npz"));
         let told = program.picture("recover z.npz --reference photo.png --force -o out.png");
-        assert!(told["psnr"].as_f64().unwrap() > 20.0 && told["psnr_linear"].is_null(), "{block}: {told}");
+        // A picture of which every number is kept comes back as it was: its PSNR is infinite, which JSON has no number for.
+        assert!(told["psnr"].as_f64().is_none_or(|psnr| psnr > 20.0), "{block}: {told}");
+        assert!(told["psnr_linear"].is_null(), "{block}: {told}");
     }
 }
 
