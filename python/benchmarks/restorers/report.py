@@ -23,12 +23,13 @@ Written by `cargo xtask bench restoration --output docs/RESTORATION.md`; do not 
   scikit-image.
 - **Blur**: a Gaussian, σ = 1.6, mirrored at the border, then noise, σ = 2. Wiener and Richardson-Lucy are
   scikit-image's, each picture with the best of several settings, chosen by the truth.
-- **Speed**: contenders run in turn, the best wall-clock time of each counts, one thread each unless it says
-  otherwise. "Seconds in all" are those of all pictures, of a recovery for each of the Φ, with its measuring
-  and the estimate block by block that it is compared with. The share of the GEMM rate is that of the multiply-adds of both priors (groups found and
-  estimated, patches compared with members and estimated by them; all else of a recovery counts as time only)
-  against products of faer (64 × 1024) on as many threads, right after it. `--large 12` adds a picture of 12
-  megapixels with its peak memory, which takes minutes.
+- **Speed**: contenders run in turn, the best wall-clock time of each counts, one thread each unless it
+  says otherwise. "Seconds in all" are those of all pictures, of a recovery for each of the Φ, with its
+  measuring and the estimate block by block that it is compared with. The share of the GEMM rate is that of
+  the multiply-adds of both priors (groups found and estimated, patches compared with members and estimated
+  by them; all else of a recovery counts as time only) against products of faer (64 × 1024) on as many
+  threads, right after it. `--large 12` adds a picture of 12 megapixels with its peak memory, which takes
+  minutes.
 """
 
 MEANING = """\
