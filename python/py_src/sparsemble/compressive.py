@@ -281,9 +281,7 @@ class CompressiveRecovery(TransformerMixin, BaseEstimator):
         function = _native.recover_blocks if by_block else _native.recover
         images, deviations = self._call(function, measurements, shape, (means, model))
         if return_std and deviations is None:
-            raise ValueError(
-                "return_std=True: the model has no members that could differ; leave it out"
-            )
+            raise ValueError("return_std=True: the model has no members that could differ; leave it out")
         recovered = from_planes(images, tuple(shape))
         return (recovered, from_planes(deviations, tuple(shape))) if return_std else recovered
 
