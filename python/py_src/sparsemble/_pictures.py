@@ -12,9 +12,10 @@ from sklearn.utils import Tags
 _CHANNELS = 3
 _STEPS_OF_16_BITS = 257.0
 """Stored steps of a 16-bit sample in one grey level."""
-_MOST_NOISE = 1e6
 _SMALLEST = 8
 """The shorter side of the smallest picture that has the patches of the prior."""
+_MOST_NOISE = 1e6
+"""More noise than any picture has, as in the compiled code."""
 
 
 def to_planes(
